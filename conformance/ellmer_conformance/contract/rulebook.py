@@ -269,6 +269,11 @@ class RuleBook:
 # --- Features that some models refuse: one line of data for each recorded refusal ------------------------
 
 
+#: What to do about images and about tools that a model does not accept.
+NO_IMAGES = "raise an error that names the model, or write a text in the image's place."
+NO_TOOLS = "leave the tools out, or raise an error that names the model."
+
+
 class UnsupportedFeature(NamedTuple):
     """A feature that some models refuse.
 
@@ -286,6 +291,7 @@ class UnsupportedFeature(NamedTuple):
         since: The first day of the refusal. Default: any.
         until: The first day without it. Default: none.
         versions: The API versions in which it holds. Default: all.
+        fix: What to do, which the explanation has after `Fix:`. Default: `""`, nothing is said.
 
     Examples:
         >>> def logprobs(request):
@@ -311,6 +317,7 @@ class UnsupportedFeature(NamedTuple):
     since: date | None = None
     until: date | None = None
     versions: tuple[str, ...] = ()
+    fix: str = ""
 
 
 def add_feature_rules(book: RuleBook, features: Iterable[UnsupportedFeature]) -> None:
@@ -363,7 +370,7 @@ def _check(feature: UnsupportedFeature) -> Check:
                 value=_value_at(request.body, place),
             )
 
-    check.__doc__ = feature.sentence
+    check.__doc__ = f"{feature.sentence}\n\nFix: {feature.fix}" if feature.fix else feature.sentence
     return check
 
 

@@ -333,7 +333,7 @@ AUTUMN = {
     # MoonshotAI/kimi-code/issues/797
     "Error: [provider.api_error] 400 invalid thinking: only type=enabled is allowed for this model": "openai-chat THK-016",
     # router-for-me/CLIProxyAPI/issues/897
-    '{"detail":"Unsupported parameter: prompt_cache_retention"}': "",
+    '{"detail":"Unsupported parameter: prompt_cache_retention"}': "openai-responses REQ-183",
     # QwenLM/Qwen-Agent/issues/941
     "InternalError.Algo.InvalidParameter:\nThe thinking_budget parameter must be a positive integer and not greater than 0": "",
     # can1357/oh-my-pi/issues/1077
@@ -469,6 +469,13 @@ REAL |= {
     "context, or start a new session.": "anthropic IMG-040",
     'Reason: Request Failed: 400 {"error":{"message":"image_url is required for content type image_url","code":"invalid_request_body"}}': "openai-chat IMG-041",
     'Reason: Request Failed: 400 {"error":{"message":"Invalid JSON format in tool call arguments","code":"invalid_tool_call_format"}}': "openai-chat PAIR-021",
+    "HTTP 400: Invalid value: ''. param: input[1], code: invalid_value": "openai-responses REQ-009",
+    "You invoked an unsupported model or your request did not allow prompt caching": "bedrock REQ-181",
+    "DashScope API error: <400> InternalError.Algo.InvalidParameter: The input messages do not contain elements with the role of user": "openai-chat REQ-149",
+    "Message has tool role, but there was no previous assistant message with a tool call!": "openai-chat PAIR-023",
+    '({"error":{"message":"[400]: {\\"detail\\":\\"Unsupported parameter: messages\\"}","code":"bad_request"}})': "openai-responses REQ-024",
+    "400 `Unsupported parameter: 'temperature'`": "openai-chat REQ-130",
+    'BadRequestError: 400 {"error":{"code":"invalid_payload","message":"Invalid payload"}}': "",
 }
 
 
@@ -523,6 +530,9 @@ def test_the_reported_errors_lead_to_their_rules(every_book):
         ),
         ("read ECONNRESET", "the connection failed"),
         ("400 status code (no body)", "the text does not say what is wrong"),
+        ("HTTP 400: Invalid payload", "the text does not say what is wrong"),
+        ("400 The provided data does not match the expected schema", "the text does not say what is wrong"),
+        ("Failed to initialize samplers: failed to parse grammar", "the server could not make a grammar"),
     ],
 )
 def test_a_text_of_another_kind_is_named(text, what):
@@ -622,6 +632,13 @@ def test_a_text_that_no_rule_knows_is_said_to_be_unknown_with_the_nearest():
         in told.output
     )
     assert " The nearest is " in told.output
+
+
+def test_a_body_that_names_no_cause_is_said_to_tell_nothing():
+    told = CliRunner().invoke(
+        _group, ["explain", '{"error":{"code":"invalid_payload","message":"Invalid payload"}}']
+    )
+    assert "the text does not say what is wrong" in told.output
 
 
 def test_the_first_text_of_a_process_is_compared_with_the_words_that_only_a_refusal_has():

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from ellmer_conformance.report import Report, Row
-from ellmer_conformance.report.formats.terminal import print_report
+from ellmer_conformance.report.formats.terminal import _fix, print_report
 from ellmer_conformance.report.results import Play
 
 MODES = ("sync", "async", "stream", "async-stream")
@@ -181,3 +181,7 @@ def test_a_line_that_is_too_long_ends_with_a_word():
     lines = printed([replace(each, message=said) for each in of_cases(warn=1)], 80).splitlines()
 
     assert "! ORD-001 (SHOULD) the result of the call is empty, and the model … (in 1 run)" in lines
+
+
+def test_what_to_do_is_told_also_where_a_line_ends_before_it():
+    assert _fix("Why: a client drops one. Fix:\nkeep both. The API takes them.") == "keep both"

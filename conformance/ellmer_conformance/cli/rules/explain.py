@@ -10,8 +10,8 @@ import click
 
 from ...adapters.endpoints import PROVIDER_ADDRESSES
 from ...contract import rules
-from ...contract.error_texts.other_causes import other_cause
-from ...contract.error_texts.rules_by_error_text import fault_in, matches
+from ...contract.error_texts.other_causes import SAYS_NOTHING, other_cause
+from ...contract.error_texts.rules_by_error_text import fault_in, matches, says_nothing
 from ...contract.error_texts.similarity import nearest
 from ...contract.rule import Rule, verdict
 from ...contract.rulebook import RuleBook
@@ -90,7 +90,8 @@ def _explain_error(text: str, books: list[RuleBook]) -> None:
 def _unknown(text: str, books: list[RuleBook]) -> str:
     """Returns the message that no rule has a text, what the text says of a field or of another cause, and the nearest rule."""
     best = next(iter(nearest(text, books)), None)
-    fault, cause = fault_in(text), other_cause(text)
+    fault = fault_in(text)
+    cause = other_cause(text) or (SAYS_NOTHING if says_nothing(text) else None)
     means = (
         f" It says that {cause.what}. {cause.advice}" if cause else f" It says that {fault}." if fault else ""
     )

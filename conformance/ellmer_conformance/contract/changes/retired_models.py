@@ -80,11 +80,18 @@ SCHEDULES = {
             " o3-deep-research o3-deep-research-2025-06-26 o4-mini-deep-research o4-mini-deep-research-2025-06-26",
             "2026-10-23": "gpt-3.5-turbo gpt-3.5-turbo-0125 gpt-4 gpt-4-0613 gpt-4-1106-preview gpt-4-turbo"
             " gpt-4-turbo-2024-04-09 gpt-4o-2024-05-13 gpt-4.1-nano gpt-4.1-nano-2025-04-14 o1 o1-2024-12-17"
-            " o1-pro o1-pro-2025-03-19 o3-mini o3-mini-2025-01-31 o4-mini o4-mini-2025-04-16",
+            " o1-pro o1-pro-2025-03-19 o3-mini o3-mini-2025-01-31 o4-mini o4-mini-2025-04-16 gpt-image-1",
+            "2026-12-01": "gpt-image-1-mini gpt-image-1.5 gpt-image-1.5-2025-12-16 chatgpt-image-latest",
             "2026-12-11": "gpt-5 gpt-5-2025-08-07 gpt-5-mini gpt-5-mini-2025-08-07 gpt-5-nano gpt-5-nano-2025-08-07"
-            " gpt-5-pro o3 o3-2025-04-16 o3-pro",
+            " gpt-5-pro gpt-5-pro-2025-10-06 o3 o3-2025-04-16 o3-pro o3-pro-2025-06-10",
             "2027-01-14": "gpt-4o gpt-4o-2024-08-06 gpt-4o-2024-11-20 gpt-4o-mini gpt-4o-mini-2024-07-18"
             " gpt-4.1 gpt-4.1-2025-04-14 gpt-4.1-mini gpt-4.1-mini-2025-04-14",
+            # these three days: https://dev.to/aidriftline and
+            # https://dev.to/max_bob/openai-api-deprecations-2026-2027-every-shutdown-date-and-recommended-replacement-gpt-4o-2ffm,
+            # which compared the page with the `shutdown_date` of GET /v1/models
+            "2027-01-20": "gpt-realtime gpt-audio",
+            "2027-02-26": "whisper-1 gpt-4o-transcribe gpt-4o-mini-transcribe gpt-4o-transcribe-diarize",
+            "2027-04-01": "gpt-5.1 gpt-5.3-codex gpt-5.4-nano",
         },
     ),
     "generativelanguage.googleapis.com": Schedule(

@@ -21,6 +21,11 @@ _LISTED = re.compile(
     r"""(?:supported|allowed|valid|accepted|possible) values (?:are|include):? ([^\n]{2,400})""",
     re.IGNORECASE,
 )
+#: The same without the list, with the field beside it, as people shorten a body.
+_ALONE = re.compile(
+    r"""\b(?:invalid|unsupported) value:? \\*+['"`]([^'"`\\]{0,60})\\*+['"`]\W{1,4}param\W{1,8}([A-Za-z_][\w.\[\]]{0,200})""",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r"""['"`]([\w.-]{1,40})\\*+['"`]""")
 _END = re.compile(r"""['"`]\.(?:\s|\\*+["'`]|$)""")
 _PARAM = re.compile(r"""\\*+['"]param\\*+['"]: ?\\*+['"]([A-Za-z_][\w.\[\]]{0,200})\\*+['"]""")
@@ -41,7 +46,7 @@ def listed_values(text: str, body: str) -> list[Listed]:
     """Returns the faults that a text may tell with a list of the right values, the likeliest first. `body` is what the text was read from."""
     said = _LISTED.search(text)
     if not said:
-        return []
+        return [_alone(each) for each in _ALONE.finditer(text)][:1]
     if named := _PARAM.search(body):
         return [Listed(Described(What.WRONG, _PHRASE, tuple(_NAMES.findall(named[1])), said[1]))]
     told = said[2][: end.start() + 1] if (end := _END.search(said[2])) else said[2]
@@ -53,6 +58,13 @@ def listed_values(text: str, body: str) -> list[Listed]:
         for (wire, path), share in alike.items()
         if share == best >= _LEAST
     ]
+
+
+def _alone(said: re.Match[str]) -> Listed:
+    """Returns the fault of a value whose field the text names. That of an element of a list is the element's type."""
+    value, place = said.groups()
+    path = (*_NAMES.findall(place), *(["type"] if place.endswith("]") else []))
+    return Listed(Described(What.WRONG, _PHRASE, path, value))
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:

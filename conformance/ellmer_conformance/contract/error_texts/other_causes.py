@@ -94,6 +94,10 @@ _CAUSES = {
     OtherCause("the body is not JSON", "Look at how it was written, and at what cut it."): (
         r"invalid json payload received\. (?:unexpected|expected|unable|closing)|could not parse the json body"
     ),
+    OtherCause(
+        "the server could not make a grammar of a schema",
+        "Simplify the schemas of the tools and of the answer; a `pattern` is a usual cause.",
+    ): r"failed to parse grammar",
     OtherCause("the server failed or was overloaded", "Send the request again later."): (
         r"overloaded|internal[ _]?server[ _]?error|service[ _](?:is |temporarily )*unavailable|serviceunavailable|bad gateway|gateway time-?out"
         r"|upstream connect|at capacity|model is (?:currently )?(?:loading|busy)|degraded function|try again later|failed to initialize samplers|out of memory"
@@ -105,6 +109,7 @@ _CAUSES = {
     SAYS_NOTHING: (
         r"\bno body\b|messages parameter is illegal|参数非法。|invalid api parameter, please check|input validation error\W*\Z|(?:\A|: )invalid input\W*\Z"
         r"|request contains an invalid argument|\A\W*invalid json payload received\W*\Z|provider returned error\W*\Z|param incorrect|contains invalid parameters|check your request parameters"
+        r"|(?:\A|[:\d] )invalid[ _]payload\W*\Z|does not match the expected schema\W*\Z"
         r"|invalid parameter combination|improperly formed request|(?:\A|: )invalid request error trace_id: \w+\W*\Z|\A\W*(?:\w*error\W*)?(?:[45]\d\d\W*)*(?:bad request|invalid[ _]request(?:[ _]error)?)\W*\Z"
     ),
 }

@@ -82,7 +82,7 @@ def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
     equally similar, and so does a template that has the text's own quotation marks.
     """
     cause = other_cause(_raised(text))
-    if (cause and not cause.of_api) or _OF_A_VALIDATOR.search(text) or _says_nothing(text):
+    if (cause and not cause.of_api) or _OF_A_VALIDATOR.search(text) or says_nothing(text):
         return []
     refusals = refusals_of(books)
     named = nearest(text, refusals.books, LEAST)
@@ -116,6 +116,7 @@ def _of_listed_values(read: _Read, close: list[Match]) -> list[Match]:
     for listed in told:
         books = [book for book in _formats(read.refusals) if not listed.wires or book.wire in listed.wires]
         refusing = [each for book in books for each in _judging(listed.fault, book)]
+        refusing.sort(key=lambda match: not _saying(match, listed.fault))
         if first := _among(close, refusing) or refusing[:1]:
             return [*first, *(each for each in close if each not in first)]
     is_of_body = any(len(listed.fault.path) == 1 and not listed.wires for listed in told)
@@ -176,7 +177,7 @@ def _ordered(read: _Read, close: list[Match]) -> list[Match]:
     return sorted(close, key=rank)
 
 
-def _says_nothing(text: str) -> bool:
+def says_nothing(text: str) -> bool:
     """Tells whether no message of an error body names a cause."""
     said = messages_in(text)
     return bool(said) and all(other_cause(each) is SAYS_NOTHING for each in said)
@@ -281,12 +282,11 @@ def _judged(fault: Described, close: list[Match], refusals: Refusals) -> list[Ma
             or said
             or any_field
         )
+        if not first:
+            first = _of_this_field(fault, refusals)
         if not first and not close:
             first = (
-                _of_only_book(fault, refusals)
-                or _of_this_field(fault, refusals)
-                or _naming(fault, refusals)
-                or _of_any_field(fault, refusals)
+                _of_only_book(fault, refusals) or _naming(fault, refusals) or _of_any_field(fault, refusals)
             )
         return [*first, *(each for each in close if each not in first)] if first else []
     judged = [(book, *judging(book, fault)) for book in likely]

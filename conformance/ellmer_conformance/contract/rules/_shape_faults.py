@@ -39,6 +39,16 @@ RULES: Mapping[FaultKind, tuple[str, str]] = {
     FaultKind.OUT_OF_RANGE: ("REQ-106", "Numbers, lengths and patterns are within the provider's bounds."),
 }
 _WHY = "Why: the official types exclude it, and a refusal is on record for this type, or for another type that the same validator checks."
+#: What to do about each kind of fault, and about one that nothing on record decides.
+_FIXES: Mapping[FaultKind | None, str] = {
+    FaultKind.UNKNOWN_FIELD: "leave the field out, or send the one of this format that means the same.",
+    FaultKind.MISSING_FIELD: "add the field; its object was built for another format, or its value was None and dropped.",
+    FaultKind.WRONG_TYPE: "convert the value to the type that the message names.",
+    FaultKind.WRONG_VARIANT: "look at the object's `type`: it is misspelt, or belongs to another format.",
+    FaultKind.UNKNOWN_VALUE: "map your own name for it to one of the values in the message.",
+    FaultKind.OUT_OF_RANGE: "check the caller's value before the request, and name the bounds in your error.",
+    None: "compare the place with the provider's reference, and send us the API's answer if it refuses the request.",
+}
 _DECIDED = "This project decided it."
 #: The rule about faults that no refusal on record decides.
 _UNDECIDED = (
@@ -117,7 +127,7 @@ def _check(kind: FaultKind | None, doc: str, wording: Wording) -> Check:
         if not found:
             yield met("")
 
-    check.__doc__ = doc
+    check.__doc__ = f"{doc}\n\nFix: {_FIXES[kind]}"
     return check
 
 

@@ -140,7 +140,8 @@ def media_type_fits(request: Request) -> Iterator[Finding]:
 def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
     """The results of parallel calls are in the order of the calls.
 
-    Why: wire formats without ids match by position, and a stable order keeps the prompt cacheable.
+    Why: wire formats without ids match by position, and a stable order keeps the prompt cacheable. Fix: sort the
+    results by the order of their calls before you send them.
     """
     calls: dict[str, list[int]] = {}  # the places of the calls by their ids, which may not be unique
     answered: Counter[str] = Counter()

@@ -191,7 +191,8 @@ def _broken_or_met(wrong: Sequence[tuple[str, str]]) -> Iterator[Finding]:
 def resources_have_their_fields(heard: Heard) -> Iterator[Finding]:
     """Open Responses: a response has all fields of `ResponseResource`, and its items and contents have theirs.
 
-    Why: clients of the specification read these fields without a check.
+    Why: clients of the specification read these fields without a check. Fix: add the field that the finding names, with
+    null where there is no value.
     """
     resource = resource_of(heard)
     if resource is not None:
@@ -206,7 +207,7 @@ def events_have_the_fields_of_their_type(heard: Heard) -> Iterator[Finding]:
     """Open Responses: every event has a `sequence_number` and the fields of its type.
 
     Why: clients of the specification read these fields without a check. The envelope of an error on a WebSocket has no
-    `sequence_number`.
+    `sequence_number`. Fix: count the events of a response from 0, and write the number into each.
     """
     if not is_stream(heard):
         return
@@ -224,7 +225,8 @@ def streams_are_framed(heard: Heard) -> Iterator[Finding]:
     """Open Responses: a stream has the content type `text/event-stream`, each event has its type as name, and `[DONE]` is
     the last event.
 
-    Why: a client of the specification waits for `[DONE]`. OpenAI's own API does not send it.
+    Why: a client of the specification waits for `[DONE]`. OpenAI's own API does not send it. Fix: write the `event:`
+    line from the event's type, and end with `data: [DONE]`.
     """
     if is_stream(heard) and not on_websocket(heard):
         yield found(
@@ -243,7 +245,8 @@ def items_live_in_order(heard: Heard) -> Iterator[Finding]:
     """Open Responses: `sequence_number` grows, an item is added, then its parts, then their deltas; each part and each item
     is done once, and a text is the sum of its deltas. An error within a stream is followed by `response.failed`.
 
-    Why: clients build the items from these events.
+    Why: clients build the items from these events. Fix: send `…added` before the deltas of an item or part, and `…done`
+    once after them.
     """
     if is_stream(heard):
         yield from _broken_or_met([("", problem) for problem in _out_of_order(data_of(heard))])
@@ -298,7 +301,8 @@ def states_are_those_of_the_specification(heard: Heard) -> Iterator[Finding]:
     """Open Responses: the states of a response and of its items are those of the specification. An incomplete item is the
     last one, and its response is incomplete, too.
 
-    Why: clients decide by the states whether an answer is whole.
+    Why: clients decide by the states whether an answer is whole. Fix: set `incomplete` on the item and on its response
+    when the token limit ends them.
     """
     resource = resource_of(heard)
     if resource is None:
@@ -326,7 +330,8 @@ def own_types_have_a_prefix(heard: Heard) -> Iterator[Finding]:
     """Open Responses: an item or an event that the specification does not have is prefixed with the implementer's name, as
     in `acme:search_result`.
 
-    Why: a client can pass over what it does not know, if it can tell it from a wrong name.
+    Why: a client can pass over what it does not know, if it can tell it from a wrong name. Fix: put your own name and a
+    colon before the type.
     """
     resource = resource_of(heard) or {}
     named = [str(object_of(each).get("type")) for each in items_of(resource.get("output"))]
@@ -345,7 +350,8 @@ def own_types_have_a_prefix(heard: Heard) -> Iterator[Finding]:
 def the_choice_of_tools_is_kept(heard: Heard) -> Iterator[Finding]:
     """Open Responses: with `tool_choice: "none"` no tool is called, and with a named function this function is called.
 
-    Why: a program relies on the choice: it runs the tool, or it shows the text.
+    Why: a program relies on the choice: it runs the tool, or it shows the text. Fix: leave the tools out of the prompt
+    for `none`, and constrain the output for a named function.
     """
     resource = resource_of(heard)
     if resource is None or resource.get("status") != "completed":
@@ -361,7 +367,8 @@ def the_choice_of_tools_is_kept(heard: Heard) -> Iterator[Finding]:
 def only_allowed_tools_are_called(heard: Heard) -> Iterator[Finding]:
     """Open Responses: with `allowed_tools`, no other tool is called.
 
-    Why: the specification makes it a hard constraint, which programs use for rights.
+    Why: the specification makes it a hard constraint, which programs use for rights. Fix: constrain the output to the
+    allowed tools, and keep the others in the prompt only.
     """
     resource = resource_of(heard)
     if resource is not None and heard.question.name == "allowed_tools":
@@ -373,8 +380,9 @@ def only_allowed_tools_are_called(heard: Heard) -> Iterator[Finding]:
 def a_response_continues_another(heard: Heard) -> Iterator[Finding]:
     """Open Responses: a response names the one that it continues, and an unknown `previous_response_id` is an error.
 
-    Why: an answer without the conversation before it is wrong without a sign of it. A server that refuses the field lacks
-    the feature, which breaks no rule.
+    Why: an answer without the conversation before it is wrong without a sign of it. A server that refuses the field
+    lacks the feature, which breaks no rule. Fix: store each response by its id, and answer 400 to an id that you do not
+    have.
     """
     if heard.wire != WIRE or heard.kind != "specification":
         return
@@ -392,6 +400,7 @@ def errors_have_type_code_and_parameter(heard: Heard) -> Iterator[Finding]:
     """Open Responses: an error has `type`, `code`, `message` and `param`.
 
     Why: clients decide by type and code whether to try again. The answer of a route that does not exist is not judged.
+    Fix: write all four fields, with null for a `param` that there is not.
     """
     if heard.wire == WIRE and heard.kind in {"question", "malformed"} and 400 <= heard.status < 500:
         shape = {"error": {"type": str, "code": _OR_TEXT, "message": str, "param": _OR_TEXT}}
@@ -402,7 +411,8 @@ def errors_have_type_code_and_parameter(heard: Heard) -> Iterator[Finding]:
 def compaction_gives_items(heard: Heard) -> Iterator[Finding]:
     """Open Responses: `POST /responses/compact` answers with a `response.compaction` and its items.
 
-    Why: the items are the input of the next request. A server without the endpoint lacks the feature, which breaks no rule.
+    Why: the items are the input of the next request. A server without the endpoint lacks the feature, which breaks no
+    rule. Fix: return the items of the shortened conversation.
     """
     if heard.question.name == "compacted" and heard.status == 200:
         items = items_of(object_of(heard.value).get("output"))
@@ -416,7 +426,9 @@ def compaction_gives_items(heard: Heard) -> Iterator[Finding]:
 def turns_end_on_a_websocket(heard: Heard) -> Iterator[Finding]:
     """Open Responses: each `response.create` on a WebSocket ends with a terminal event of one response, or with an error.
 
-    Why: the client may send the next turn only then. A server without WebSockets lacks the feature, which breaks no rule.
+    Why: the client may send the next turn only then. A server without WebSockets lacks the feature, which breaks no
+    rule. Fix: send `response.completed`, `response.incomplete`, `response.failed` or an error before you read the next
+    message.
     """
     if on_websocket(heard) and heard.status == 200:
         data = data_of(heard)
@@ -434,7 +446,8 @@ def a_websocket_remembers_its_last_response(heard: Heard) -> Iterator[Finding]:
     """Open Responses: on a WebSocket, a response with `store: false` can be continued, also one that was prepared with
     `generate: false`.
 
-    Why: the connection keeps the last response, so that a client sends only what is new.
+    Why: the connection keeps the last response, so that a client sends only what is new. Fix: keep the last response of
+    each connection in memory until it closes.
     """
     continued = {"websocket_continued", "websocket_prepared", "websocket_generated"}
     if heard.question.name in continued and heard.status == 200:
@@ -450,7 +463,8 @@ def a_lost_response_is_named_on_a_websocket(heard: Heard) -> Iterator[Finding]:
     """Open Responses: on a WebSocket, a response that is unknown, or whose continuation failed, is answered with the error
     `previous_response_not_found`, in an envelope with `status` and `error.code`.
 
-    Why: the client then sends the whole conversation again.
+    Why: the client then sends the whole conversation again. Fix: send the error object inside of an event with its
+    `status`, and keep the connection open.
     """
     if heard.question.name in {"websocket_unknown", "websocket_evicted"} and heard.status == 200:
         code = error_of(heard).get("code")

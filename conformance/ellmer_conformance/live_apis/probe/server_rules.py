@@ -56,7 +56,8 @@ def found(fine: object, place: str, problem: str) -> Finding:
 def questions_are_answered(heard: Heard) -> Iterator[Finding]:
     """A plain question is answered with status 200 and JSON.
 
-    Why: a client cannot use a server that does not answer a plain question.
+    Why: a client cannot use a server that does not answer a plain question. Fix: answer at the format's own path, with
+    `content-type: application/json`.
     """
     if heard.kind == "question" and not heard.question.needs and not heard.question.stream:
         fine = heard.status == 200 and heard.content_type == "application/json"
@@ -71,7 +72,8 @@ def questions_are_answered(heard: Heard) -> Iterator[Finding]:
 def answers_have_their_fields(heard: Heard) -> Iterator[Finding]:
     """An answer has all required fields, each with the right type.
 
-    Why: clients read these fields without a check.
+    Why: clients read these fields without a check. Fix: add the field that the finding names, also where it is null or
+    empty.
     """
     if heard.answered and not heard.question.stream:
         wrong = list(misfits(heard.value, ANSWERS[heard.wire]))
@@ -93,8 +95,8 @@ def answers_have_their_fields(heard: Heard) -> Iterator[Finding]:
 def official_types_take_answers(heard: Heard) -> Iterator[Finding]:
     """The official SDK's type accepts an answer. This is judged if the SDK is installed beside the suite.
 
-    Why: users of the official SDK read answers through these types. This is a SHOULD, because an SDK may be newer
-    than the server.
+    Why: users of the official SDK read answers through these types. This is a SHOULD, because an SDK may be newer than
+    the server. Fix: read an answer of yours with the SDK in your own tests.
     """
     if heard.answered and not heard.question.stream:
         told = complaint(heard.wire, heard.value)
@@ -107,7 +109,7 @@ def counts_add_up(heard: Heard) -> Iterator[Finding]:
     """Token counts are present, none is negative, and their total is their sum (thoughts may be counted besides the
     output).
 
-    Why: callers compute costs and limits from these counts.
+    Why: callers compute costs and limits from these counts. Fix: count both sides, and compute the total from them.
     """
     told = heard.told
     if heard.answered and told and (told.text or told.calls) and not heard.question.stream:
@@ -123,7 +125,8 @@ def counts_add_up(heard: Heard) -> Iterator[Finding]:
 def stops_are_known(heard: Heard) -> Iterator[Finding]:
     """The stop reason of an answer is one of the format's, and names a tool call if there is one.
 
-    Why: clients decide by the reason whether to run a tool or to ask for the rest.
+    Why: clients decide by the reason whether to run a tool or to ask for the rest. Fix: map your own reasons to the
+    format's, and set the reason of calls whenever the answer has one.
     """
     if heard.answered and heard.told:
         stop = heard.told.stop
@@ -151,8 +154,9 @@ _STREAMS = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon
 def well_known_clients_are_answered(heard: Heard) -> Iterator[Finding]:
     """The recorded request of a well-known client is answered with status 200.
 
-    Why: a client sends its fields and tools with every request, and cannot leave them out for one server. A server without
-    these features breaks no contract. It is not ready for the client.
+    Why: a client sends its fields and tools with every request, and cannot leave them out for one server. A server
+    without these features breaks no contract. It is not ready for the client. Fix: ignore fields that you do not know,
+    instead of refusing them.
     """
     if heard.kind == "client":
         yield found(heard.status == 200, HERE, f"the answer is {heard.status}: {heard.value!r:.200}")
@@ -162,7 +166,8 @@ def well_known_clients_are_answered(heard: Heard) -> Iterator[Finding]:
 def streams_are_streams(heard: Heard) -> Iterator[Finding]:
     """A requested stream arrives as a stream, in the format's framing and content type.
 
-    Why: clients read a stream by its framing.
+    Why: clients read a stream by its framing. Fix: answer `stream: true` with `text/event-stream`, a blank line after
+    each event, and no compression that holds events back.
     """
     wanted_of_all = not heard.question.needs or heard.status == 200
     if heard.kind == "question" and heard.question.stream and wanted_of_all:
@@ -176,7 +181,8 @@ def streams_are_streams(heard: Heard) -> Iterator[Finding]:
 def events_have_their_fields(heard: Heard) -> Iterator[Finding]:
     """Every event is JSON and has the fields of its kind.
 
-    Why: clients read these fields without a check.
+    Why: clients read these fields without a check. Fix: write every event with a JSON writer, and add the field that
+    the finding names.
     """
     if not heard.streamed:
         return
@@ -197,7 +203,8 @@ def events_have_their_fields(heard: Heard) -> Iterator[Finding]:
 def events_are_in_order(heard: Heard) -> Iterator[Finding]:
     """The events of a stream come in the format's order.
 
-    Why: clients build the answer from the events in their order.
+    Why: clients build the answer from the events in their order. Fix: send the events that begin a message or a block
+    before those of its content.
     """
     if heard.streamed and heard.events:
         wrong = out_of_order(heard.wire, heard.events)
@@ -218,7 +225,8 @@ def events_are_in_order(heard: Heard) -> Iterator[Finding]:
 def streams_end(heard: Heard) -> Iterator[Finding]:
     """The terminal marker of the format ends a stream.
 
-    Why: without the marker, a client cannot tell a complete stream from a truncated one.
+    Why: without the marker, a client cannot tell a complete stream from a truncated one. Fix: send the marker last,
+    also after an error within the stream.
     """
     if heard.streamed:
         problem = ended(heard.wire, heard.events)
@@ -234,7 +242,7 @@ def streams_end(heard: Heard) -> Iterator[Finding]:
 def streams_are_counted(heard: Heard) -> Iterator[Finding]:
     """A stream has token counts if they were requested.
 
-    Why: callers compute costs and limits from these counts.
+    Why: callers compute costs and limits from these counts. Fix: send the counts in the last chunk or event.
     """
     if heard.streamed and heard.told:
         fine = heard.told.input is not None and heard.told.output is not None
@@ -246,8 +254,9 @@ def streams_say_the_same(heard: Heard) -> Iterator[Finding]:
     """A stream has the same content as the whole answer: the same calls and the same stop reason, and text if there
     was text.
 
-    Why: a program should not behave differently because it streams. The texts are compared if the server gives the
-    same answer twice. Otherwise, one answer may reach the token limit and the other not.
+    Why: a program should not behave differently because it streams. The texts are compared if the server gives the same
+    answer twice. Otherwise, one answer may reach the token limit and the other not. Fix: build the whole answer and the
+    stream from the same values.
     """
     told, plain = heard.told, heard.plain
     if not heard.streamed or told is None or plain is None:
@@ -273,7 +282,8 @@ def streams_say_the_same(heard: Heard) -> Iterator[Finding]:
 def calls_are_whole(heard: Heard) -> Iterator[Finding]:
     """A forced tool is called: by its name, with an id, and with arguments that match its schema.
 
-    Why: a client runs the tool with these arguments. An answer that the token limit ended is not judged.
+    Why: a client runs the tool with these arguments. An answer that the token limit ended is not judged. Fix: constrain
+    the model's output to the tool's schema, and make an id for each call.
     """
     if not heard.answered or heard.question.name != "tool_call" or heard.told is None:
         return
@@ -295,7 +305,8 @@ def calls_are_whole(heard: Heard) -> Iterator[Finding]:
 def results_are_taken(heard: Heard) -> Iterator[Finding]:
     """A call that is sent back with its result is answered.
 
-    Why: a conversation with tools consists of such rounds.
+    Why: a conversation with tools consists of such rounds. Fix: accept the assistant message with its calls, and each
+    result by its id.
     """
     if heard.kind == "question" and heard.question.name == "tool_result" and heard.able.get("tools"):
         told = heard.told
@@ -308,7 +319,8 @@ def values_fit_their_schema(heard: Heard) -> Iterator[Finding]:
     """An answer to a question with a schema is JSON that matches it. An answer that the token limit ended is not
     judged.
 
-    Why: a value that does not fit its schema fails later, far from its cause.
+    Why: a value that does not fit its schema fails later, far from its cause. Fix: constrain the model's output to the
+    schema, and refuse a schema that you cannot enforce.
     """
     if (
         heard.answered
@@ -335,7 +347,8 @@ def _json(text: str) -> object:
 def mistakes_are_refused(heard: Heard) -> Iterator[Finding]:
     """A request that every API refuses is refused with a status of 400 to 499, because it is the client's mistake.
 
-    Why: a client repeats a request after a status of 500 or more, and accepts what came with 200.
+    Why: a client repeats a request after a status of 500 or more, and accepts what came with 200. Fix: validate the
+    body before you start the model, and answer 400.
     """
     if heard.kind == "malformed":
         fine = 400 <= heard.status < 500
@@ -354,7 +367,8 @@ def mistakes_are_refused(heard: Heard) -> Iterator[Finding]:
 def errors_have_the_form(heard: Heard) -> Iterator[Finding]:
     """Every error has the form of the provider's errors.
 
-    Why: clients read errors in the provider's form.
+    Why: clients read errors in the provider's form. Fix: catch every error in one place, and write it in the format's
+    error object.
     """
     if heard.status >= 400 and heard.kind != "specification":
         forms = ERRORS[heard.wire]
@@ -368,7 +382,8 @@ def errors_have_the_form(heard: Heard) -> Iterator[Finding]:
 def mistakes_break_nothing(heard: Heard) -> Iterator[Finding]:
     """No request makes the server fail with a status of 500 or more.
 
-    Why: a status of 500 or more blames the server, and clients repeat the request.
+    Why: a status of 500 or more blames the server, and clients repeat the request. Fix: answer 400 to a body that you
+    cannot read, with the place of the fault.
     """
     asked = heard.kind == "question" and not heard.question.needs  # SRV-001 judges these
     if heard.kind != "specification" and not asked and heard.status != NOT_IMPLEMENTED:
@@ -382,7 +397,8 @@ def mistakes_break_nothing(heard: Heard) -> Iterator[Finding]:
 def what_the_api_refuses_is_refused(heard: Heard) -> Iterator[Finding]:
     """The server refuses a request that the provider's API refuses.
 
-    Why: a request that only this server takes fails when the user moves to the provider.
+    Why: a request that only this server takes fails when the user moves to the provider. Fix: check the request as the
+    rule in the finding says, and answer 400.
     """
     if heard.kind == "rule" and heard.status != BUSY:
         fine = 400 <= heard.status < 500
@@ -393,7 +409,8 @@ def what_the_api_refuses_is_refused(heard: Heard) -> Iterator[Finding]:
 def what_the_api_takes_is_taken(heard: Heard) -> Iterator[Finding]:
     """The server accepts a request that the provider's API accepts.
 
-    Why: clients that were written for the provider send such requests.
+    Why: clients that were written for the provider send such requests. Fix: accept the request that the finding shows;
+    ignore an option that you do not have.
     """
     if heard.kind == "example" and heard.status != BUSY:
         problem = f"{heard.rule}: the API takes this, and here it gets {heard.status}: {heard.value!r:.160}"

@@ -275,7 +275,7 @@ _WHOLE_WORDS: Mapping[str, Any] = {"break_long_words": False, "break_on_hyphens"
 
 def _fix(explain: str) -> str:
     """Returns the first sentence of how to fix what breaks a rule."""
-    return " ".join(explain.partition("Fix: ")[2].split()).partition(". ")[0].rstrip(".")
+    return " ".join(explain.split()).partition("Fix: ")[2].partition(". ")[0].rstrip(".")
 
 
 def _cut(message: str) -> str:

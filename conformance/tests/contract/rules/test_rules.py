@@ -13,6 +13,8 @@ from ellmer_conformance.contract.error_texts.error_bodies import read_error
 from ellmer_conformance.contract.observed.exchange import Request
 from ellmer_conformance.contract.rule import Kind, Level, Refusal, Rule, Verdict, broken, met, verdict
 from ellmer_conformance.contract.rulebook import RuleBook
+from ellmer_conformance.contract.rules import behaviour
+from ellmer_conformance.live_apis.probe import server_rules
 
 PROVIDERS = {
     "openai-chat": ["", "azure", "deepseek", "groq", "moonshot", "qwen", "perplexity", "ollama"],
@@ -90,6 +92,12 @@ def test_a_rule_says_what_it_is():
         if rule.full_id not in OUT_OF_REACH:
             assert rule.counterexamples, f"{rule.id} has no mutant: a rule that never fails proves nothing"
             assert rule.examples, rule.id
+
+
+def test_every_rule_says_what_to_do():
+    books = [*rules.books(), behaviour.book, server_rules.book]
+    silent = {rule.full_id for book in books for rule in book.rules.values() if "Fix:" not in rule.explain}
+    assert not silent
 
 
 @pytest.mark.parametrize("book", [rules.book(wire) for wire in rules.WIRES], ids=name)

@@ -67,7 +67,10 @@ SOURCES = {"image": ("base64", "file", "url"), "document": ("base64", "content",
     counterexamples=[{"max_tokens": 5, "messages": [ASK]}],
 )
 def a_model_is_named(request: Request) -> Iterator[Finding]:
-    """The request names a model."""
+    """The request names a model.
+
+    Fix: set `model` in every request.
+    """
     yield met("/model") if request.model else broken("", "`model` is missing")
 
 
@@ -81,7 +84,10 @@ def a_model_is_named(request: Request) -> Iterator[Finding]:
     counterexamples=[{"model": "claude-sonnet-4-5", "max_tokens": 5}, body()],
 )
 def messages_are_there(request: Request) -> Iterator[Finding]:
-    """The request has at least one message. One that continues a message thread may have none, to go on with a paused answer."""
+    """The request has at least one message. One that continues a message thread may have none, to go on with a paused answer.
+
+    Fix: send the question as a user message, beside the system prompt.
+    """
     if "messages" not in request.body:
         yield broken("", "`messages` is missing", text="messages: Field required")
     else:
@@ -100,7 +106,10 @@ def messages_are_there(request: Request) -> Iterator[Finding]:
     counterexamples=[body("Hi")],
 )
 def messages_are_objects(request: Request) -> Iterator[Finding]:
-    """A message is an object with a role and content."""
+    """A message is an object with a role and content.
+
+    Fix: convert your own message objects to dictionaries before you send them.
+    """
     found = request.body.get("messages")
     for index, message in enumerate(items_of(found)):
         place, right = f"/messages/{index}", isinstance(message, dict)
@@ -121,7 +130,10 @@ def messages_are_objects(request: Request) -> Iterator[Finding]:
     ],
 )
 def roles_are_known(request: Request) -> Iterator[Finding]:
-    """The role of a message is `user` or `assistant` (or `system`, on models that accept it)."""
+    """The role of a message is `user` or `assistant` (or `system`, on models that accept it).
+
+    Fix: send results of tools as `user`, and the system prompt in `system`.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         role, place = message.get("role"), f"{pointer}/role"
         if isinstance(role, str):
@@ -146,7 +158,8 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
 def required_fields_are_there(request: Request) -> Iterator[Finding]:
     """Messages, blocks, tool calls, tool results and thinking blocks have all their required fields.
 
-    A system message may have no content if it only sets the effort.
+    A system message may have no content if it only sets the effort. Fix: add the field that the error names; an
+    unsigned thought cannot be sent back.
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         for key in ("role", "content"):
@@ -171,7 +184,10 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "user", "content": {"type": "text", "text": "Hi"}})],
 )
 def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
-    """Content is a string or a list of blocks."""
+    """Content is a string or a list of blocks.
+
+    Fix: wrap a single block in a list.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         content, place = message.get("content", ""), f"{pointer}/content"
         right = isinstance(content, str | list)
@@ -239,7 +255,10 @@ def blocks_are_anthropics(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user({"type": "image", "source": {"type": "data_url", "data": ""}}))],
 )
 def sources_are_known(request: Request) -> Iterator[Finding]:
-    """The source of media is `base64`, `url` or `file`; a document may also use `text` or `content`."""
+    """The source of media is `base64`, `url` or `file`; a document may also use `text` or `content`.
+
+    Fix: write `{"type": "base64", "media_type": …, "data": …}` or `{"type": "url", "url": …}`.
+    """
     for pointer, place, block in all_blocks(request.body):
         source = block.get("source")
         tags = SOURCES.get(str(block.get("type")))
@@ -269,7 +288,10 @@ CACHED: Json = {"type": "text", "text": "Hi", **MARK}
     counterexamples=[body(*[user(CACHED)] * 3, tools=[{**TOOL, **MARK}], system=[CACHED])],
 )
 def cache_marks_are_few(request: Request) -> Iterator[Finding]:
-    """At most four blocks of a request have `cache_control`, counted over tools, system prompt and messages."""
+    """At most four blocks of a request have `cache_control`, counted over tools, system prompt and messages.
+
+    Fix: before you add marks, count those that the caller set, and drop the earliest ones of the messages.
+    """
     places = [pointer for pointer, _, _ in _marked(request.body)]
     if places:
         few = len(places) <= 4
@@ -300,7 +322,10 @@ def cache_marks_are_few(request: Request) -> Iterator[Finding]:
 )
 def long_marks_come_first(request: Request) -> Iterator[Finding]:
     """Cache breakpoints with a lifetime of one hour come before those with five minutes, in the order tools,
-    system prompt, messages."""
+    system prompt, messages.
+
+    Fix: give the tools and the system prompt the longer lifetime, or all marks the same one.
+    """
     brief = False
     for pointer, place, mark in _marked(request.body):
         long = mark.get("ttl") == "1h"

@@ -47,7 +47,8 @@ def text_blocks_have_text(request: Request) -> Iterator[Finding]:
 def the_user_says_something(request: Request) -> Iterator[Finding]:
     """A text block in a user message has at least one character that is not white space.
 
-    Assistant messages are exempt: a recorded request with blank text before a call was accepted.
+    Assistant messages are exempt: a recorded request with blank text before a call was accepted. Fix: leave blank texts
+    out.
     """
     for turn in turns(request):
         for _, pointer, block in turn.of("text"):

@@ -58,7 +58,8 @@ TOOL_FIELDS = frozenset(
 def keys_are_known(request: Request) -> Iterator[Finding]:
     """The request has no field that the endpoint does not know.
 
-    Why: the API refuses a parameter of another provider instead of ignoring it.
+    Why: the API refuses a parameter of another provider instead of ignoring it. Fix: send only the parameters of this
+    API, and none that were meant for another one.
     """
     for key in request.body:
         yield met(f"/{key}") if key in KEYS else broken(f"/{key}", f"`{key}` is not a parameter", key=key)
@@ -110,7 +111,10 @@ def messages_and_blocks_have_no_more(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[{**TOOL, "parameters": {}}])],
 )
 def tools_have_no_more(request: Request) -> Iterator[Finding]:
-    """A client tool has only a name, a description, an `input_schema` and the documented options."""
+    """A client tool has only a name, a description, an `input_schema` and the documented options.
+
+    Fix: build the tool anew from these fields; `parameters` of other APIs is `input_schema` here.
+    """
     for index, pointer, tool in custom(request.body):
         yield met(pointer)
         for key in tool.keys() - TOOL_FIELDS:

@@ -34,7 +34,10 @@ BRIEF = {"role": "system", "content": "Be brief."}
     counterexamples=[body(ASK, assistant(result("a")), ASK), body(user(use("a")))],
 )
 def each_side_sends_its_blocks(request: Request) -> Iterator[Finding]:
-    """Tool calls are in assistant messages, and tool results are in user messages."""
+    """Tool calls are in assistant messages, and tool results are in user messages.
+
+    Fix: begin a new message when the side changes.
+    """
     sides = {"tool_result": "user", "tool_use": "assistant"}
     for index, (pointer, message) in enumerate(messages(request.body)):
         for place, block in blocks(message, pointer):
@@ -69,7 +72,8 @@ def each_side_sends_its_blocks(request: Request) -> Iterator[Finding]:
 def roles_alternate(request: Request) -> Iterator[Finding]:
     """User and assistant messages alternate.
 
-    The rule ended in October 2024: since then the API merges consecutive messages of one role.
+    The rule ended in October 2024: since then the API merges consecutive messages of one role. Fix: join consecutive
+    messages of one role.
     """
     for (_, before), (pointer, message) in pairwise(messages(request.body)):
         role, place = message.get("role"), f"{pointer}/role"
@@ -147,7 +151,10 @@ def a_system_message_precedes_the_assistant(request: Request) -> Iterator[Findin
     counterexamples=[body(BRIEF, ASK)],
 )
 def the_system_prompt_is_no_message(request: Request) -> Iterator[Finding]:
-    """Older models accept a system prompt only in the top-level `system`, not as a message."""
+    """Older models accept a system prompt only in the top-level `system`, not as a message.
+
+    Fix: move the text into the top-level `system`.
+    """
     for pointer, message in messages(request.body):
         wrong = message.get("role") == "system"
         yield broken(pointer, "`messages` has a system message") if wrong else met(pointer)
@@ -200,7 +207,10 @@ def the_user_has_the_last_word(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant("The sum is "))],
 )
 def a_prefill_has_no_trailing_space(request: Request) -> Iterator[Finding]:
-    """A prefill (a last assistant message) does not end in white space."""
+    """A prefill (a last assistant message) does not end in white space.
+
+    Fix: strip the end of the last assistant message.
+    """
     found = turns(request)
     if found and found[-1].role == "assistant" and found[-1].blocks and not _paused(found[-1]):
         pointer, block = found[-1].blocks[-1]

@@ -89,6 +89,7 @@ add_feature_rules(
             _linked,
             body(user(IMAGE)),
             body(user(_LINK)),
+            fix="fetch the URL, and send the bytes as base64.",
         )
     ],
 )

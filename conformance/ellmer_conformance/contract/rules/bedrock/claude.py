@@ -221,7 +221,10 @@ for _id, _bodies in _SAME.items():
     ],
 )
 def no_prefill_follows_a_result(request: Request) -> Iterator[Finding]:
-    """For Claude 3, no assistant message follows a tool result at the end of the conversation."""
+    """For Claude 3, no assistant message follows a tool result at the end of the conversation.
+
+    Fix: end the conversation with the user message that has the results.
+    """
     *before, (place, last) = [*messages(request.body)] or [("/messages", {})]
     answered = takewhile(lambda each: each[1].get("role") == "user", reversed(before))
     resulting = any("toolResult" in block for pointer, each in answered for _, block in blocks(each, pointer))
@@ -244,7 +247,10 @@ def no_prefill_follows_a_result(request: Request) -> Iterator[Finding]:
 )
 def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     """In a strict tool, every object sets `additionalProperties: false`, numbers and lists have no bounds, and every `$ref`
-    leads to a definition."""
+    leads to a definition.
+
+    Fix: close every object of the schema, and write bounds into the description.
+    """
     for index, (pointer, tool) in enumerate(specs(request.body)):
         if tool.get("strict") is True:
             schema = object_of(tool.get("inputSchema")).get("json")

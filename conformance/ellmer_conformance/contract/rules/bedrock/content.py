@@ -50,7 +50,10 @@ ID = re.compile(r"[a-zA-Z0-9_.:-]+")
     counterexamples=[body({"role": "tool", "content": [{"text": "5"}]})],
 )
 def roles_are_known(request: Request) -> Iterator[Finding]:
-    """The role of a message is `user`, `assistant` or `system`."""
+    """The role of a message is `user`, `assistant` or `system`.
+
+    Fix: send results of tools as `user`, and the system prompt in `system`.
+    """
     for pointer, message in messages(request.body):
         role, place = message.get("role"), f"{pointer}/role"
         if isinstance(role, str):
@@ -74,7 +77,10 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def required_fields_are_there(request: Request) -> Iterator[Finding]:
-    """Messages, tool calls, tool results and tools have all their required fields."""
+    """Messages, tool calls, tool results and tools have all their required fields.
+
+    Fix: add the field that the error names.
+    """
     for pointer, value, keys in _requirements(request.body):
         for key in keys:
             place = f"{pointer}/{key}"
@@ -217,7 +223,10 @@ def formats_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def numbers_are_in_range(request: Request) -> Iterator[Finding]:
-    """`temperature` and `topP` are between 0 and 1, and `maxTokens` is at least 1."""
+    """`temperature` and `topP` are between 0 and 1, and `maxTokens` is at least 1.
+
+    Fix: check the caller's value before the request, and say that 1 is the highest here.
+    """
     config = request.body.get("inferenceConfig")
     for key, low, high in (("temperature", 0, 1), ("topP", 0, 1), ("maxTokens", 1, None)):
         value = config.get(key) if isinstance(config, dict) else None
@@ -235,7 +244,10 @@ def numbers_are_in_range(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, toolConfig={"tools": []})],
 )
 def no_tools_is_no_config(request: Request) -> Iterator[Finding]:
-    """A request without tools has no `toolConfig`."""
+    """A request without tools has no `toolConfig`.
+
+    Fix: add `toolConfig` only if there are tools.
+    """
     config, place = request.body.get("toolConfig"), "/toolConfig/tools"
     if isinstance(config, dict) and isinstance(config.get("tools"), list):
         must = "have length greater than or equal to 1"

@@ -182,7 +182,10 @@ STORED_PDF: Json = {"document": {"format": "pdf", "name": "report", "source": S3
     counterexamples=[loop(result("a", VIDEO)), body(user(VIDEO, "What happens?"))],
 )
 def claude_sees_no_video(request: Request) -> Iterator[Finding]:
-    """Claude does not accept video."""
+    """Claude does not accept video.
+
+    Fix: raise an error before the request, or take a Nova model.
+    """
     for pointer, message in messages(request.body):
         videos = [place for place, kind, _ in media_of({"messages": [message]}) if kind == "video"]
         yield broken(pointer, "a video is sent") if videos else met(pointer)
@@ -201,7 +204,8 @@ def claude_sees_no_video(request: Request) -> Iterator[Finding]:
 def claude_sees_no_stored_images(request: Request) -> Iterator[Finding]:
     """An image for Claude is sent as bytes, not as an S3 location.
 
-    Why: Bedrock does not fetch it. An S3 document in a tool result is accepted, but not read.
+    Why: Bedrock does not fetch it. An S3 document in a tool result is accepted, but not read. Fix: fetch the object
+    from S3, and send its bytes.
     """
     for pointer, kind, media in media_of(request.body):
         if kind == "image":
@@ -221,7 +225,10 @@ def claude_sees_no_stored_images(request: Request) -> Iterator[Finding]:
     counterexamples=[loop(result("a"), "See the document.", STORED_PDF)],
 )
 def claude_reads_no_stored_documents(request: Request) -> Iterator[Finding]:
-    """A user's document for Claude is sent as bytes, not as an S3 location."""
+    """A user's document for Claude is sent as bytes, not as an S3 location.
+
+    Fix: fetch the object from S3, and send its bytes.
+    """
     for pointer, message in messages(request.body):
         for place, block in blocks(message, pointer):
             document = block.get("document")

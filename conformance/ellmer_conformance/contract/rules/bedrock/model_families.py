@@ -8,8 +8,8 @@ from itertools import pairwise
 from ...observed.exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...readers.json_access import elements, items_of, object_of
-from ...rule import Finding, broken, met
-from ...rulebook import UnsupportedFeature, add_feature_rules
+from ...rule import Finding, Refusal, broken, met
+from ...rulebook import NO_IMAGES, NO_TOOLS, UnsupportedFeature, add_feature_rules
 from ._refusals_and_examples import (
     ASK,
     CLAUDE,
@@ -90,6 +90,45 @@ def nova_caches_no_tools(request: Request) -> Iterator[Finding]:
         yield broken(place, "the tools have a cache point", index=index) if marked else met(place)
 
 
+def _cached(request: Request) -> str | None:
+    """Finds a cache point in the system prompt, the tools or a message."""
+    tools = object_of(request.body.get("toolConfig")).get("tools")
+    listed = [*elements(request.body.get("system"), "/system"), *elements(tools, "/toolConfig/tools")]
+    for pointer, message in messages(request.body):
+        listed += blocks(message, pointer)
+    return next((place for place, each in listed if "cachePoint" in each), None)
+
+
+_CODER = "qwen.qwen3-coder-next"
+
+add_feature_rules(
+    book,
+    [
+        UnsupportedFeature(
+            "REQ-181",
+            "Cache points are sent only to models that can cache a prompt.",
+            ("*meta.llama*", "*deepseek.r1*", "*qwen.qwen3-coder-next*", "*nvidia.nemotron*"),
+            Refusal(
+                "You invoked an unsupported model or your request did not allow prompt caching. "
+                "See the documentation for more information.",
+                403,
+                type="AccessDeniedException",
+            ),
+            (
+                "https://github.com/BerriAI/litellm/pull/39210 (nemotron-super-3-120b)",
+                "https://github.com/pensarai/apex/pull/943 (deepseek.r1)",
+                "https://github.com/zeroclaw-labs/zeroclaw/pull/7315 (qwen3-coder-next)",
+                "https://github.com/strands-agents/harness-sdk/pull/1807 (Llama)",
+            ),
+            _cached,
+            body(ASK, model=_CODER),
+            body(ASK, system=[{"text": "Be brief."}, {"cachePoint": {"type": "default"}}], model=_CODER),
+            fix="leave the cache points out for these models.",
+        )
+    ],
+)
+
+
 @book.rule(
     "REQ-020",
     MUST,
@@ -101,7 +140,10 @@ def nova_caches_no_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, toolConfig=TOOLS, model="us.meta.llama3-2-3b-instruct-v1:0")],
 )
 def small_models_have_no_tools(request: Request) -> Iterator[Finding]:
-    """The smallest Llama models do not support tools."""
+    """The smallest Llama models do not support tools.
+
+    Fix: leave `toolConfig` out, or raise an error that names the model.
+    """
     yield broken("/toolConfig", "tools") if request.body.get("toolConfig") else met("/messages")
 
 
@@ -122,7 +164,10 @@ def small_models_have_no_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, toolConfig={**TOOLS, "toolChoice": {"any": {}}}, model=MAVERICK)],
 )
 def llama_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
-    """`toolChoice` does not force a tool on Llama models."""
+    """`toolChoice` does not force a tool on Llama models.
+
+    Fix: send `auto`, and say in the prompt which tool to call.
+    """
     config = request.body.get("toolConfig")
     if isinstance(config, dict):
         chosen = config.get("toolChoice")
@@ -176,7 +221,10 @@ def small_models_have_no_system_prompt(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, inferenceConfig={"stopSequences": ["END"]}, model=OSS)],
 )
 def some_models_do_not_stop(request: Request) -> Iterator[Finding]:
-    """OpenAI's and Z.AI's models do not accept stop sequences."""
+    """OpenAI's and Z.AI's models do not accept stop sequences.
+
+    Fix: leave `stopSequences` out for these models, or cut the answer yourself.
+    """
     config, place = object_of(request.body.get("inferenceConfig")), "/inferenceConfig"
     if config:
         yield (
@@ -257,7 +305,8 @@ def thoughts_of_others_are_not_signed(request: Request) -> Iterator[Finding]:
 def users_do_not_reason(request: Request) -> Iterator[Finding]:
     """Only assistant messages have reasoning content and tool calls.
 
-    Why: a summary of the conversation, reasoning and calls included, was sent as a user message.
+    Why: a summary of the conversation, reasoning and calls included, was sent as a user message. Fix: send only the
+    texts of a summary as the user.
     """
     for pointer, message in messages(request.body):
         if message.get("role") == "user":
@@ -280,7 +329,10 @@ _OF_ASSISTANTS = {"reasoningContent": "reasoning content", "toolUse": "tool uses
     counterexamples=[body(ASK, assistant(THOUGHT, CACHE, "5"), ASK)],
 )
 def thoughts_are_not_cached(request: Request) -> Iterator[Finding]:
-    """A cache point does not directly follow reasoning content."""
+    """A cache point does not directly follow reasoning content.
+
+    Fix: set the cache point after the text or the call that follows.
+    """
     for pointer, message in messages(request.body):
         for (_, before), (place, block) in pairwise(blocks(message, pointer)):
             if "cachePoint" in block:
@@ -309,7 +361,10 @@ def thoughts_are_not_cached(request: Request) -> Iterator[Finding]:
     ],
 )
 def cache_points_follow_content(request: Request) -> Iterator[Finding]:
-    """A cache point follows content of the same message. Earlier messages do not count."""
+    """A cache point follows content of the same message. Earlier messages do not count.
+
+    Fix: set the cache point at the end of a message, and leave it out of an empty one.
+    """
     for pointer, message in messages(request.body):
         found = list(blocks(message, pointer))
         if any("cachePoint" in block for _, block in found):
@@ -365,6 +420,7 @@ add_feature_rules(
             _image,
             body(ASK, model=_MICRO),
             body(user(IMAGE, "?"), model=_MICRO),
+            fix=NO_IMAGES,
         ),
         UnsupportedFeature(
             "REQ-066",
@@ -379,6 +435,7 @@ add_feature_rules(
             _image_of_a_tool,
             body(user(IMAGE, "?"), model=_LUNA),
             loop(result("a", IMAGE), model=_LUNA),
+            fix="send the image in the user message, beside the result.",
         ),
         UnsupportedFeature(
             "REQ-064",
@@ -389,6 +446,7 @@ add_feature_rules(
             _tools,
             body(ASK, model=_R1),
             body(ASK, model=_R1, toolConfig=TOOLS),
+            fix=NO_TOOLS,
         ),
     ],
 )

@@ -52,7 +52,10 @@ ISSUES = [
     counterexamples=[body()],
 )
 def messages_are_there(request: Request) -> Iterator[Finding]:
-    """The request has at least one message. A system prompt alone is not enough."""
+    """The request has at least one message. A system prompt alone is not enough.
+
+    Fix: send the question as a user message, beside the system prompt.
+    """
     found = request.body.get("messages")
     if isinstance(found, list):
         yield met("/messages") if found else broken("/messages", "there is no message")
@@ -78,7 +81,8 @@ def messages_are_there(request: Request) -> Iterator[Finding]:
 def the_user_has_the_first_word(request: Request) -> Iterator[Finding]:
     """The first message has the role `user`; Claude and Qwen also accept `assistant`.
 
-    Alternation is not required: two user messages in a row were recorded as accepted (Nova, Titan).
+    Alternation is not required: two user messages in a row were recorded as accepted (Nova, Titan). Fix: when you
+    shorten the history, begin it with a message of the user.
     """
     for pointer, message in list(messages(request.body))[:1]:
         first = message.get("role") != "assistant"

@@ -29,7 +29,10 @@ OPUS_5 = "us.anthropic.claude-opus-5"
     counterexamples=[body(ASK, inferenceConfig={"temperature": 0.5, "topP": 0.9})],
 )
 def one_way_of_sampling(request: Request) -> Iterator[Finding]:
-    """From Opus 4.1 on, a request sets `temperature` or `topP`, not both."""
+    """From Opus 4.1 on, a request sets `temperature` or `topP`, not both.
+
+    Fix: send the one that the caller set, and no default for the other.
+    """
     config = object_of(request.body.get("inferenceConfig"))
     if config.keys() & {"temperature", "topP"}:
         both = config.get("temperature") is not None and config.get("topP") is not None

@@ -15,8 +15,8 @@ from ._rulebook import LOSS, MUST, SHOULD, book, found
 def cancelled_requests_are_closed(run: Run) -> Iterator[Finding]:
     """When the caller cancels a request, its connection is closed within a second.
 
-    Why: as long as the connection is open, the provider goes on with an answer that nobody reads, and bills
-    it.
+    Why: as long as the connection is open, the provider goes on with an answer that nobody reads, and bills it. Fix:
+    close the response in a `finally` block, or use `async with` for the stream.
     """
     for index, seen in enumerate(run.left or ()):
         yield found(seen, f"/exchanges/{index}", "the server went on sending to a client that had given up")
@@ -34,7 +34,8 @@ def cancelled_requests_are_closed(run: Run) -> Iterator[Finding]:
 def chats_go_on_after_cancelling(run: Run) -> Iterator[Finding]:
     """After a cancelled request, the next request is valid and is answered.
 
-    Why: otherwise one interrupted answer ends the whole conversation.
+    Why: otherwise one interrupted answer ends the whole conversation. Fix: on cancellation, take the unfinished turn
+    out of the history, or answer its open calls.
     """
     steps = list(zip(run.case.steps, run.replies, strict=False))
     for index, ((before, _), (_, reply)) in enumerate(pairwise(steps)):
@@ -48,7 +49,8 @@ def chats_go_on_after_cancelling(run: Run) -> Iterator[Finding]:
 def event_loops_are_not_blocked(run: Run) -> Iterator[Finding]:
     """An async call does not open a connection in a way that blocks the event loop.
 
-    Why: while one call blocks the loop, no other conversation goes on.
+    Why: while one call blocks the loop, no other conversation goes on. Fix: use the provider's async client, or run the
+    blocking one in a thread.
     """
     if run.blocking is not None:
         yield found(not run.blocking, "/blocking", f"{', '.join(run.blocking)} blocks")
@@ -58,7 +60,8 @@ def event_loops_are_not_blocked(run: Run) -> Iterator[Finding]:
 def conversations_do_not_mix(run: Run) -> Iterator[Finding]:
     """Several conversations of one adapter do not share messages or answers.
 
-    Why: one client object may serve many users, who must not see each other's messages.
+    Why: one client object may serve many users, who must not see each other's messages. Fix: keep messages in the
+    conversation, and not in the client or in a mutable default argument.
     """
     if len(run.case.speakers) < 2:
         return
@@ -76,7 +79,8 @@ def conversations_do_not_mix(run: Run) -> Iterator[Finding]:
 def replies_go_to_their_callers(run: Run) -> Iterator[Finding]:
     """Each of several simultaneous conversations gets the answers to its own questions.
 
-    Why: an answer in another conversation is wrong there, and may be private.
+    Why: an answer in another conversation is wrong there, and may be private. Fix: keep the state of a request in local
+    variables, and not on the shared client.
     """
     if len(run.case.speakers) < 2 or "async" not in run.mode:
         return

@@ -77,7 +77,8 @@ def keys_stay_in_their_header(run: Run) -> Iterator[Finding]:
 def keys_go_to_their_own_provider(run: Run) -> Iterator[Finding]:
     """The client does not send another provider's key that it found in the environment.
 
-    Why: libraries that fall back to OPENAI_API_KEY send it to every compatible service.
+    Why: libraries that fall back to OPENAI_API_KEY send it to every compatible service. Fix: read only the variable of
+    the provider that was chosen.
     """
     for index, exchange in enumerate(run.exchanges):
         texts = [_credentials(exchange.request), *(text for _, text in _places(exchange.request))]
@@ -113,8 +114,8 @@ def only_the_base_url_is_called(run: Run) -> Iterator[Finding]:
 def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
     """The API key is in the header that the provider reads: `authorization`, `x-api-key` or `x-goog-api-key`.
 
-    Why: the provider reads the key only there. Before version 2026-10-21, Anthropic takes only the token of a login as a
-    bearer token, and answers "Invalid bearer token" to a key.
+    Why: the provider reads the key only there. Before version 2026-10-21, Anthropic takes only the token of a login as
+    a bearer token, and answers "Invalid bearer token" to a key. Fix: use the header of the provider's own SDK.
     """
     for index, exchange in enumerate(run.exchanges):
         place, headers = f"/exchanges/{index}/request", exchange.request.headers
@@ -141,7 +142,8 @@ def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
 def usual_headers_are_there(run: Run) -> Iterator[Finding]:
     """A request has the headers `content-type`, `accept` and `user-agent`.
 
-    Why: servers and gateways read from them what a request contains, and who sent it.
+    Why: servers and gateways read from them what a request contains, and who sent it. Fix: send the body by the
+    client's `json` argument, and set a `user-agent` with your library's name.
     """
     for index, exchange in enumerate(run.exchanges):
         names = {name.lower() for name in exchange.request.headers}
@@ -187,7 +189,7 @@ def bodies_are_declared_as_json(run: Run) -> Iterator[Finding]:
 def keys_are_not_redirected(run: Run) -> Iterator[Finding]:
     """After a redirect to another host, the API key is not sent.
 
-    Why: the other host could use the key.
+    Why: the other host could use the key. Fix: do not follow redirects, or drop the key's header when the host changes.
     """
     for varied in run.varied:
         if varied.variation.rule != "AUT-004":

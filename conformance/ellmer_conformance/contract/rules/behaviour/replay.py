@@ -13,7 +13,8 @@ from ._rulebook import LOSS, MUST, book
 def requests_match_the_recording(run: Run) -> Iterator[Finding]:
     """In replay, every request matches a recorded one in method, URL and canonical JSON body.
 
-    Why: a recording that is replayed for any request proves nothing about the request that is sent now.
+    Why: a recording that is replayed for any request proves nothing about the request that is sent now. Fix: find the
+    first value that differs, and record again if the change is meant.
     """
     for index, miss in enumerate(run.misses):
         yield broken(f"/exchanges/{len(run.exchanges) - len(run.misses) + index}/request", miss)
@@ -25,7 +26,8 @@ def requests_match_the_recording(run: Run) -> Iterator[Finding]:
 def recordings_are_played_whole(run: Run) -> Iterator[Finding]:
     """In replay, every recorded interaction is used.
 
-    Why: an answer that was not replayed belongs to a request that the client no longer sends.
+    Why: an answer that was not replayed belongs to a request that the client no longer sends. Fix: record the case
+    again, because the client sends fewer requests than it did.
     """
     for unplayed in run.unplayed:
         yield broken("/exchanges", unplayed)

@@ -44,7 +44,10 @@ def _format(schema: Json) -> Json:
     counterexamples=[body()],
 )
 def there_is_a_message(request: Request) -> Iterator[Finding]:
-    """A request has at least one message."""
+    """A request has at least one message.
+
+    Fix: send the question as a message.
+    """
     if isinstance(request.body.get("messages"), list):
         place, problem = "/messages", "the list of messages is empty"
         yield met(place) if request.body["messages"] else broken(place, problem, reason=problem)
@@ -90,7 +93,10 @@ def fields_are_of_v2(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, documents=[{"id": "doc-0", "data": {}}])],
 )
 def documents_say_something(request: Request) -> Iterator[Finding]:
-    """A document in `documents` is not empty."""
+    """A document in `documents` is not empty.
+
+    Fix: leave empty documents out.
+    """
     documents = request.body.get("documents")
     for i, document in enumerate(documents if isinstance(documents, list) else []):
         data = document.get("data") if isinstance(document, dict) else document
@@ -109,7 +115,10 @@ def documents_say_something(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(IMAGE), model="command-r7b-12-2024")],
 )
 def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
-    """Images are sent only to vision models."""
+    """Images are sent only to vision models.
+
+    Fix: raise an error that names the model, or write a text in the image's place.
+    """
     for pointer, message in messages(request.body):
         parts = [
             place for place, part in elements(message.get("content"), f"{pointer}/content") if _shows(part)
@@ -128,7 +137,10 @@ def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL], model="command-light")],
 )
 def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
-    """Tools are sent only to models that support them."""
+    """Tools are sent only to models that support them.
+
+    Fix: leave `tools` out, or raise an error that names the model.
+    """
     tools = request.body.get("tools")
     yield broken("/tools", "tools", model=request.model) if tools else met("/model")
 
@@ -148,7 +160,10 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, logprobs=True, model="command-light")],
 )
 def some_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
-    """Log probabilities are requested only from models that return them."""
+    """Log probabilities are requested only from models that return them.
+
+    Fix: leave `logprobs` out for these models.
+    """
     asked = request.body.get("logprobs") is True
     yield broken("/logprobs", "log probabilities") if asked else met("/model")
 
@@ -170,7 +185,10 @@ def some_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[{"name": "add", "description": "Adds.", "parameter_definitions": {}}])],
 )
 def tools_are_of_v2(request: Request) -> Iterator[Finding]:
-    """A tool is a function, not a tool of version 1 of the API, which has its `name` outside of a function."""
+    """A tool is a function, not a tool of version 1 of the API, which has its `name` outside of a function.
+
+    Fix: write `{"type": "function", "function": {"name": …, "parameters": …}}`.
+    """
     for pointer, tool in elements(request.body.get("tools"), "/tools"):
         old = "name" in tool and "function" not in tool
         yield broken(f"{pointer}/name", "the tool has the form of version 1") if old else met(pointer)
@@ -187,7 +205,10 @@ def tools_are_of_v2(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL], tool_choice="REQUIRED", model="c4ai-aya-vision-8b")],
 )
 def some_models_have_no_choice(request: Request) -> Iterator[Finding]:
-    """A tool choice is sent only to models that support it."""
+    """A tool choice is sent only to models that support it.
+
+    Fix: leave `tool_choice` out for these models, and say in the prompt that a tool is to be called.
+    """
     asked = request.body.get("tool_choice") is not None
     yield broken("/tool_choice", "a tool choice is set") if asked else met("/model")
 
@@ -203,7 +224,10 @@ def some_models_have_no_choice(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, response_format={"type": "json_object"}, model="c4ai-aya-vision-8b")],
 )
 def some_models_have_no_format(request: Request) -> Iterator[Finding]:
-    """A response format is sent only to models that support it."""
+    """A response format is sent only to models that support it.
+
+    Fix: leave `response_format` out for these models, and ask for JSON in words.
+    """
     kind = object_of(request.body.get("response_format")).get("type", "text")
     yield (
         met("/model")
@@ -224,7 +248,10 @@ def some_models_have_no_format(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, response_format=_format({"properties": {"x": {"type": "number"}}}))],
 )
 def answers_have_a_type(request: Request) -> Iterator[Finding]:
-    """The root of a response schema has a `type`."""
+    """The root of a response schema has a `type`.
+
+    Fix: write `"type": "object"` at the root of the schema.
+    """
     schema = object_of(request.body.get("response_format")).get("json_schema")
     if isinstance(schema, dict):
         place = "/response_format/json_schema"
@@ -241,7 +268,10 @@ def answers_have_a_type(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, presence_penalty=1.5), body(ASK, frequency_penalty=-0.5)],
 )
 def penalties_are_between_0_and_1(request: Request) -> Iterator[Finding]:
-    """A presence or frequency penalty is between 0 and 1."""
+    """A presence or frequency penalty is between 0 and 1.
+
+    Fix: check the caller's value before the request, and name the range in your error.
+    """
     for key in ("presence_penalty", "frequency_penalty"):
         value = request.body.get(key)
         if isinstance(value, int | float):
@@ -259,7 +289,10 @@ def penalties_are_between_0_and_1(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, response_format=_format(SCHEMA), documents=["2 + 3 = 5"])],
 )
 def documents_are_answered_in_text(request: Request) -> Iterator[Finding]:
-    """A request has documents or a JSON response format, not both."""
+    """A request has documents or a JSON response format, not both.
+
+    Fix: send the documents in a message's text, or leave the format out.
+    """
     if request.body.get("documents"):
         kind = object_of(request.body.get("response_format")).get("type", "text")
         place = "/response_format"

@@ -24,7 +24,10 @@ GUIDE = "https://docs.cohere.com/docs/tool-use-overview; the wording here is our
     counterexamples=[body(ASK, call("a", arguments={"x": 2}), result("a"))],
 )
 def arguments_are_text(request: Request) -> Iterator[Finding]:
-    """The arguments of a call are sent back as JSON text, not as an object."""
+    """The arguments of a call are sent back as JSON text, not as an object.
+
+    Fix: keep the model's text, or write the object with `json.dumps`.
+    """
     for pointer, message in messages(request.body):
         for place, tool_call in _calls(message, pointer):
             function = tool_call.get("function")
@@ -69,7 +72,10 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, result("a")), body(ASK, call("a"), result("a"), result("b"))],
 )
 def results_follow_calls(request: Request) -> Iterator[Finding]:
-    """Every tool message answers an earlier tool call."""
+    """Every tool message answers an earlier tool call.
+
+    Fix: when you shorten the history, drop a call and its results together.
+    """
     ids: set[str] = set()
     for pointer, message in messages(request.body):
         ids |= {str(tool_call.get("id")) for _, tool_call in _calls(message, pointer)}
@@ -88,7 +94,10 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a", "a"), result("a"), result("a"))],
 )
 def calls_of_a_message_have_ids_of_their_own(request: Request) -> Iterator[Finding]:
-    """Each tool call of a message has an id of its own."""
+    """Each tool call of a message has an id of its own.
+
+    Fix: give a call that repeats an id a new one, and its result the same.
+    """
     for pointer, message in messages(request.body):
         seen: set[str] = set()
         for place, tool_call in _calls(message, pointer):
@@ -109,7 +118,10 @@ def calls_of_a_message_have_ids_of_their_own(request: Request) -> Iterator[Findi
 )
 def results_are_text(request: Request) -> Iterator[Finding]:
     """A tool message has only text and documents. An image from a tool goes into a user message after the
-    tool messages."""
+    tool messages.
+
+    Fix: write into the result that the image follows, and send it after the last result.
+    """
     for pointer, message in messages(request.body):
         if message.get("role") == "tool":
             for place, part in elements(message.get("content"), f"{pointer}/content"):

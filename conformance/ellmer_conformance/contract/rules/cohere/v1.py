@@ -39,7 +39,10 @@ def _body(**more: Any) -> Json:
     counterexamples=[_body(message=""), {"model": "command-r", "chat_history": []}],
 )
 def there_is_something_to_answer(request: Request) -> Iterator[Finding]:
-    """The request has a `message` or `tool_results`."""
+    """The request has a `message` or `tool_results`.
+
+    Fix: send the question as `message`.
+    """
     fine = request.body.get("message") or request.body.get("tool_results")
     yield met("/message") if fine else broken("", "there is no message")
 
@@ -76,7 +79,10 @@ def tools_have_names(request: Request) -> Iterator[Finding]:
     counterexamples=[_body(tools=[TOOL], tool_results=[RESULT])],
 )
 def results_stand_alone(request: Request) -> Iterator[Finding]:
-    """A request has a `message` or `tool_results`, unless `force_single_step` is set."""
+    """A request has a `message` or `tool_results`, unless `force_single_step` is set.
+
+    Fix: leave `message` out of the request with the results.
+    """
     if request.body.get("tool_results"):
         both = bool(request.body.get("message")) and request.body.get("force_single_step") is not True
         yield broken("/message", "`message` is set together with results") if both else met("/tool_results")

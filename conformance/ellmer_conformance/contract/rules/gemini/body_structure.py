@@ -90,7 +90,8 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     """The request has only fields that its protobuf messages define.
 
     Why: protobuf's JSON accepts only the defined names, in camelCase or snake_case. Version v1 of the Gemini API has
-    neither a system instruction nor JSON output.
+    neither a system instruction nor JSON output. Fix: build each object from the names of the API's reference; options
+    belong into `generationConfig`.
     """
     lacks = NOT_IN_V1 if urlsplit(request.url).path.startswith("/v1/models/") else frozenset()
     formerly = "\n".join(each.message for each in _unknown(request.body, LATER | lacks))
@@ -167,7 +168,10 @@ def arguments_and_responses_are_objects(request: Request) -> Iterator[Finding]:
     ],
 )
 def inline_data_is_base64(request: Request) -> Iterator[Finding]:
-    """Inline data is base64 without a `data:` prefix."""
+    """Inline data is base64 without a `data:` prefix.
+
+    Fix: cut everything up to the comma, and send the media type as `mimeType`.
+    """
     for pointer, part in _parts(request.body):
         blob = get(part, "inlineData")
         data = get(blob, "data")
@@ -187,7 +191,10 @@ def inline_data_is_base64(request: Request) -> Iterator[Finding]:
     counterexamples=[body(), {"messages": [{"role": "user", "content": "Hi"}]}],
 )
 def contents_are_there(request: Request) -> Iterator[Finding]:
-    """The request has `contents`."""
+    """The request has `contents`.
+
+    Fix: send the question in `contents`, and not as `messages` or `prompt`.
+    """
     fine = bool(request.body.get("contents"))
     yield met("/contents") if fine else broken("", "there are no contents")
 
@@ -311,7 +318,8 @@ def parts_hold_one_thing(request: Request) -> Iterator[Finding]:
 def one_schema_has_its_type(request: Request) -> Iterator[Finding]:
     """Structured output has one of `responseSchema` and `responseJsonSchema`, with a `responseMimeType`.
 
-    Why: the documentation requires it. No error text of the API is on record.
+    Why: the documentation requires it. No error text of the API is on record. Fix: send one of the two schemas, with
+    `responseMimeType: "application/json"`.
     """
     config, place = get(request.body, "generationConfig"), "/generationConfig"
     keys = [key for key in ("responseSchema", "responseJsonSchema") if get(config, key) is not None]
@@ -338,7 +346,10 @@ def one_schema_has_its_type(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, generationConfig={"stopSequences": [".", "!", "?", ";", ":", ","]})],
 )
 def few_sequences_stop(request: Request) -> Iterator[Finding]:
-    """A request has at most five stop sequences."""
+    """A request has at most five stop sequences.
+
+    Fix: raise an error before the request, or send the first five.
+    """
     found = get(get(request.body, "generationConfig"), "stopSequences")
     if isinstance(found, list):
         place = "/generationConfig/stopSequences"

@@ -79,7 +79,10 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, generationConfig={"temperature": 3})],
 )
 def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
-    """`temperature` is between 0 and 2."""
+    """`temperature` is between 0 and 2.
+
+    Fix: check the caller's value before the request, and name the range in your error.
+    """
     config = get(request.body, "generationConfig")
     value = get(config, "temperature")
     if isinstance(value, int | float):
@@ -102,7 +105,10 @@ def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model(call()), user(answer(parts=[IMAGE])))],
 )
 def old_models_take_no_media_in_responses(request: Request) -> Iterator[Finding]:
-    """Before Gemini 3, a function response has no media. Media follow in a user content of their own."""
+    """Before Gemini 3, a function response has no media. Media follow in a user content of their own.
+
+    Fix: write into the response that the media follow, and send them in the next user content.
+    """
     for pointer, content in contents(request.body):
         for place, part in parts(content, pointer):
             if isinstance(response := get(part, "functionResponse"), dict):
@@ -130,7 +136,10 @@ def old_models_take_no_media_in_responses(request: Request) -> Iterator[Finding]
 )
 def the_cache_has_the_tools(request: Request) -> Iterator[Finding]:
     """A request with `cachedContent` does not set tools, a tool config or a system instruction; the cache
-    contains them."""
+    contains them.
+
+    Fix: put these into the cache when you make it, and leave them out of its requests.
+    """
     if get(request.body, "cachedContent"):
         place = f"/{key_of(request.body, 'cachedContent')}"
         beside = [key for key in ("systemInstruction", "tools", "toolConfig") if get(request.body, key)]
@@ -163,7 +172,8 @@ def the_cache_has_the_tools(request: Request) -> Iterator[Finding]:
 def functions_and_search_are_asked_for(request: Request) -> Iterator[Finding]:
     """From Gemini 3 on, a request with functions and Google's own search tools explicitly enables both.
 
-    This rule is a preview because the date from which it holds is not known.
+    This rule is a preview because the date from which it holds is not known. Fix: set
+    `toolConfig.includeServerSideToolInvocations` to true.
     """
     tools = [tool for _, tool in repeated(request.body, "tools", "")]
     searches = any(get(tool, key) is not None for tool in tools for key in SEARCH)

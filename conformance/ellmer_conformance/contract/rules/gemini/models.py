@@ -29,7 +29,10 @@ from ._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOLS, body, book,
     ],
 )
 def some_models_do_not_call(request: Request) -> Iterator[Finding]:
-    """Image models and Gemma 3 do not accept function declarations or a JSON response format."""
+    """Image models and Gemma 3 do not accept function declarations or a JSON response format.
+
+    Fix: leave the functions and the format out, or raise an error that names the model.
+    """
     type = get(get(request.body, "generationConfig"), "responseMimeType")
     if any(True for _ in declarations(request.body)):
         yield broken(
@@ -63,7 +66,10 @@ def some_models_do_not_call(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, named="gemini-2.5-flash-preview-tts")],
 )
 def speakers_speak(request: Request) -> Iterator[Finding]:
-    """A request to a speech model asks for audio."""
+    """A request to a speech model asks for audio.
+
+    Fix: set `responseModalities: ["AUDIO"]`.
+    """
     asked = _modalities(request)
     mute = not asked or "TEXT" in asked
     yield broken("/generationConfig", "it is asked for text", model=request.model) if mute else met("/model")
@@ -206,6 +212,7 @@ add_feature_rules(
                 refused("LogProbs is not supported in streaming mode"),
             ),
             since=date(2025, 9, 1),  # accepted before
+            fix="leave `responseLogprobs` and `logprobs` out for these models.",
         ),
         UnsupportedFeature(
             "REQ-047",
@@ -224,6 +231,7 @@ add_feature_rules(
             body(ASK, generationConfig={"presencePenalty": 0}),
             body(ASK, generationConfig={"presencePenalty": 0.1}),
             (refused("Penalty is not enabled for this model"),),
+            fix="leave the penalties out for these models.",
         ),
         UnsupportedFeature(
             "REQ-048",
@@ -240,6 +248,7 @@ add_feature_rules(
             _no_picture,
             body(ASK, named=_PAINTER, generationConfig={"responseModalities": ["TEXT", "IMAGE"]}),
             body(ASK, named=_PAINTER, generationConfig={"responseModalities": ["TEXT"]}),
+            fix='set `responseModalities: ["TEXT", "IMAGE"]`.',
         ),
         UnsupportedFeature(
             "THK-023",
@@ -253,6 +262,7 @@ add_feature_rules(
             _thinks,
             body(ASK, named=_SPEAKER, generationConfig={"responseModalities": ["AUDIO"]}),
             body(ASK, named=_SPEAKER, generationConfig={"thinkingConfig": {"thinkingBudget": 512}}),
+            fix="leave `thinkingConfig` out for these models.",
         ),
         UnsupportedFeature(
             "IMG-018",
@@ -268,6 +278,7 @@ add_feature_rules(
             body(user({"text": "Hi"}), named="gemini-2.0-flash"),
             body(user(_FILE), named="gemini-2.0-flash"),
             (refused("Unsupported file uri: {value}"),),
+            fix="send the bytes as `inlineData`, or upload the file and send its URI.",
         ),
         UnsupportedFeature(
             "IMG-019",
@@ -282,6 +293,7 @@ add_feature_rules(
             body(user({"text": "Hi"}), named="gemini-2.5-flash"),
             body(user(_FILE), named="gemini-2.5-flash"),
             until=date(2026, 1, 1),
+            fix="send the bytes as `inlineData`, or upload the file and send its URI.",
         ),
         UnsupportedFeature(
             "IMG-032",
@@ -296,6 +308,7 @@ add_feature_rules(
             body(user(IMAGE), named="gemini-2.5-flash-lite"),
             body(user(_GIF), named="gemini-2.5-flash-lite"),
             until=date(2026, 5, 29),  # it is recorded as taking one on this day
+            fix="convert the image to PNG.",
         ),
     ],
 )

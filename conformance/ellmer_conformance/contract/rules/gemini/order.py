@@ -139,7 +139,10 @@ def the_user_starts(request: Request) -> Iterator[Finding]:
     ],
 )
 def responses_follow_calls(request: Request) -> Iterator[Finding]:
-    """A turn with function responses comes directly after a turn with function calls. It is not a turn of the model."""
+    """A turn with function responses comes directly after a turn with function calls. It is not a turn of the model.
+
+    Fix: keep a call and its response together, in a turn of the model and in the user's turn after it.
+    """
     before: Turn | None = None
     cached = bool(get(request.body, "cachedContent"))  # the call may be in there
     for turn in turns(request):
@@ -262,7 +265,8 @@ def responses_name_their_function(request: Request) -> Iterator[Finding]:
     """A function response has the name of the function that was called, matched by id, by unique name, or by
     the order of the calls.
 
-    Why: without ids, the model can tell results apart only by name and order.
+    Why: without ids, the model can tell results apart only by name and order. Fix: remember the name of each call, and
+    write it into the response.
     """
     for turn, following in exchanges(request):
         calls, answers = turn.of("functionCall"), following.of("functionResponse")

@@ -221,6 +221,7 @@ add_feature_rules(
             _shows_none,
             body(ASK, generationConfig={"thinkingConfig": {"thinkingBudget": 0}}),
             body(ASK, generationConfig=_SHOWS_NONE),
+            fix="set `includeThoughts` only together with thinking.",
         ),
         UnsupportedFeature(
             "THK-026",
@@ -238,6 +239,7 @@ add_feature_rules(
                 named="gemini-2.0-flash",
                 generationConfig={"thinkingConfig": {"thinkingBudget": 500}},
             ),
+            fix="leave `thinkingConfig` out for these models.",
         ),
         UnsupportedFeature(
             "THK-027",
@@ -255,6 +257,7 @@ add_feature_rules(
                 named="gemini-2.0-flash",
                 generationConfig={"thinkingConfig": {"includeThoughts": True}},
             ),
+            fix="leave `includeThoughts` out for these models.",
         ),
     ],
 )

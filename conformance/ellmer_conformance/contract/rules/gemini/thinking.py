@@ -47,7 +47,10 @@ def _thinks(**config: Any) -> Json:
     ],
 )
 def a_budget_or_a_level(request: Request) -> Iterator[Finding]:
-    """The thinking config has a budget or a level, not both."""
+    """The thinking config has a budget or a level, not both.
+
+    Fix: send the level to Gemini 3, and the budget to older models.
+    """
     pointer, config = _config(request.body)
     if config:
         both = get(config, "thinkingBudget") is not None and get(config, "thinkingLevel") is not None
@@ -79,7 +82,10 @@ def a_budget_or_a_level(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_budget_is_one_the_model_has(request: Request) -> Iterator[Finding]:
-    """The thinking budget is within the model's range, and Pro models do not accept 0."""
+    """The thinking budget is within the model's range, and Pro models do not accept 0.
+
+    Fix: keep the ranges in a table; -1 lets the model choose.
+    """
     pointer, config = _config(request.body)
     budget = get(config, "thinkingBudget")
     family = next((name for name in BUDGETS if request.model.startswith(name)), "")
@@ -103,7 +109,10 @@ def the_budget_is_one_the_model_has(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, **_thinks(thinkingLevel="LOW"))],
 )
 def levels_came_with_gemini_3(request: Request) -> Iterator[Finding]:
-    """Before Gemini 3, thinking is set by a budget, not by a level."""
+    """Before Gemini 3, thinking is set by a budget, not by a level.
+
+    Fix: translate the level to a budget for these models.
+    """
     pointer, config = _config(request.body)
     if config:
         told = get(config, "thinkingLevel") is not None

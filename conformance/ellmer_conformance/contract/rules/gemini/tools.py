@@ -251,7 +251,10 @@ SEARCH = ("googleSearch", "googleSearchRetrieval", "urlContext")
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
     """The name of a function starts with a letter or `_`, continues with letters, digits and `_.:-`, and has
-    at most 128 characters."""
+    at most 128 characters.
+
+    Fix: replace other characters by `_`, and map the name back when the model calls the function.
+    """
     for pointer, declaration in declarations(request.body):
         name, place = declaration.get("name"), f"{pointer}/name"
         numbers = [*re.findall(r"\d+", pointer), "0", "0"]
@@ -274,7 +277,10 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[{"functionDeclarations": [ADD, ADD]}])],
 )
 def names_are_unique(request: Request) -> Iterator[Finding]:
-    """Each function has its own name."""
+    """Each function has its own name.
+
+    Fix: drop a function that is declared twice, and rename one that another source has.
+    """
     seen: Counter[str] = Counter()
     for pointer, declaration in declarations(request.body):
         name = str(declaration.get("name"))
@@ -296,7 +302,10 @@ def names_are_unique(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=TOOLS, generationConfig={"responseMimeType": "application/json"})],
 )
 def functions_or_json(request: Request) -> Iterator[Finding]:
-    """Before Gemini 3, a request has functions or a JSON response format, not both."""
+    """Before Gemini 3, a request has functions or a JSON response format, not both.
+
+    Fix: offer the schema as a function, or ask for JSON in words.
+    """
     config = get(request.body, "generationConfig")
     type = get(config, "responseMimeType")
     if type and any(True for _ in declarations(request.body)):
@@ -330,8 +339,8 @@ def functions_or_json(request: Request) -> Iterator[Finding]:
 def a_choice_has_functions(request: Request) -> Iterator[Finding]:
     """A request with a function calling config also has tools.
 
-    The API refused requests without any tool. It accepted the config with only Google's own tools, and the mode
-    `NONE` without any tool.
+    The API refused requests without any tool. It accepted the config with only Google's own tools, and the mode `NONE`
+    without any tool. Fix: add `toolConfig` only together with functions.
     """
     config = get(get(request.body, "toolConfig"), "functionCallingConfig")
     if config and get(config, "mode") != "NONE":
@@ -361,7 +370,10 @@ def a_choice_has_functions(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[*TOOLS, {"googleSearch": {}}])],
 )
 def functions_or_search(request: Request) -> Iterator[Finding]:
-    """Before Gemini 3, a request has functions or Google's own search tools, not both."""
+    """Before Gemini 3, a request has functions or Google's own search tools, not both.
+
+    Fix: send two requests, or offer the search as a function of your own.
+    """
     tools = [tool for _, tool in repeated(request.body, "tools", "")]
     if any(get(tool, key) is not None for tool in tools for key in SEARCH):
         declared = any(True for _ in declarations(request.body))

@@ -76,7 +76,10 @@ def _union(request: Request) -> str:
     counterexamples=[{"messages": [ASK]}, {"model": "mistral-small-latest"}],
 )
 def required_fields_are_there(request: Request) -> Iterator[Finding]:
-    """The request has a `model` and `messages`."""
+    """The request has a `model` and `messages`.
+
+    Fix: set `model` and `messages` in every request.
+    """
     for key in ("model", "messages"):
         if key in request.body:
             yield met(f"/{key}")
@@ -157,7 +160,10 @@ def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "developer", "content": "Be brief."}, ASK)],
 )
 def roles_are_known(request: Request) -> Iterator[Finding]:
-    """The role of a message is one of `system`, `user`, `assistant`, `tool`."""
+    """The role of a message is one of `system`, `user`, `assistant`, `tool`.
+
+    Fix: send the role `system` instead of `developer`.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         role, place = message.get("role"), f"{pointer}/role"
         if isinstance(role, str):
@@ -183,7 +189,10 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def parts_are_known(request: Request) -> Iterator[Finding]:
-    """A part of a user message is text, an image or document URL, audio, a file or a reference."""
+    """A part of a user message is text, an image or document URL, audio, a file or a reference.
+
+    Fix: map your own parts to these when you build the request.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         parts = message.get("content")
         if message.get("role") != "user" or not isinstance(parts, list):
@@ -218,7 +227,10 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[{"type": kind}]) for kind in ("web_search", "code_interpreter")],
 )
 def tools_are_functions(request: Request) -> Iterator[Finding]:
-    """A tool is a function, or one of Mistral's own tools that are not limited to agents."""
+    """A tool is a function, or one of Mistral's own tools that are not limited to agents.
+
+    Fix: declare your tools as functions, and use agents for the other ones.
+    """
     for i, (place, tool) in enumerate(elements(request.body.get("tools"), "/tools")):
         kind = tool.get("type", "function")
         fine = kind in OWN_TOOLS or (kind == "function" and isinstance(tool.get("function"), dict))
@@ -235,7 +247,10 @@ def tools_are_functions(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "user", "content": {"type": "text", "text": "Hi"}})],
 )
 def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
-    """Content is a string or a list of parts."""
+    """Content is a string or a list of parts.
+
+    Fix: wrap a single part in a list.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         content, place = message.get("content"), f"{pointer}/content"
         at = ["body", "messages", index, message.get("role"), "content"]

@@ -42,7 +42,10 @@ THREE_B = "ministral-3b-latest"
     counterexamples=[body(user(IMAGE), model="voxtral-small-latest")],
 )
 def some_models_see_nothing(request: Request) -> Iterator[Finding]:
-    """Images are sent only to vision models; Voxtral and Mistral Vibe models do not accept them."""
+    """Images are sent only to vision models; Voxtral and Mistral Vibe models do not accept them.
+
+    Fix: raise an error that names the model, or write a text in the image's place.
+    """
     yield from _without(request.body, "image_url")
 
 
@@ -59,7 +62,10 @@ def some_models_see_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(IMAGE), model=THREE_B)],
 )
 def ministral_once_saw_nothing(request: Request) -> Iterator[Finding]:
-    """The first Ministral models do not accept images."""
+    """The first Ministral models do not accept images.
+
+    Fix: take a later Ministral, or write a text in the image's place.
+    """
     yield from _without(request.body, "image_url")
 
 
@@ -77,7 +83,10 @@ def ministral_once_saw_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(IMAGE), model="mistral-small")],
 )
 def old_models_see_nothing(request: Request) -> Iterator[Finding]:
-    """Images are sent only to vision models; the first Small model is not one."""
+    """Images are sent only to vision models; the first Small model is not one.
+
+    Fix: take a later Small model, or write a text in the image's place.
+    """
     yield from _without(request.body, "image_url")
 
 
@@ -95,7 +104,10 @@ def old_models_see_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(SOUND), model=THREE_B)],
 )
 def some_models_hear_nothing(request: Request) -> Iterator[Finding]:
-    """Audio is sent only to audio models."""
+    """Audio is sent only to audio models.
+
+    Fix: send audio to a Voxtral model, or send a transcript.
+    """
     yield from _without(request.body, "input_audio")
 
 
@@ -128,7 +140,10 @@ def thoughts_go_back_to_thinkers(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, logprobs=True, model=THREE_B)],
 )
 def some_models_tell_no_logprobs(request: Request) -> Iterator[Finding]:
-    """Log probabilities are requested only from models that return them."""
+    """Log probabilities are requested only from models that return them.
+
+    Fix: leave the request for log probabilities out for these models.
+    """
     asked = request.body.get("logprobs") is True or bool(request.body.get("top_logprobs"))
     yield broken("/logprobs", "log probabilities are requested") if asked else met("/model")
 
@@ -143,7 +158,10 @@ def some_models_tell_no_logprobs(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, temperature=0, top_p=0.5)],
 )
 def the_greedy_choose_from_all(request: Request) -> Iterator[Finding]:
-    """With a `temperature` of 0, `top_p` is 1 or not set."""
+    """With a `temperature` of 0, `top_p` is 1 or not set.
+
+    Fix: leave `top_p` out if the temperature is 0.
+    """
     if request.body.get("temperature") == 0:
         narrow = request.body.get("top_p") not in (None, 1)
         yield broken("/top_p", "`top_p` is set beside a temperature of 0") if narrow else met("/temperature")
@@ -163,7 +181,10 @@ def the_greedy_choose_from_all(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, reasoning_effort="low")],
 )
 def effort_is_all_or_nothing(request: Request) -> Iterator[Finding]:
-    """The reasoning effort is `none` or `high`."""
+    """The reasoning effort is `none` or `high`.
+
+    Fix: map every other level to `high`.
+    """
     effort, place = request.body.get("reasoning_effort"), "/reasoning_effort"
     if isinstance(effort, str):
         fine = effort in {"none", "high"}
@@ -186,7 +207,8 @@ def effort_is_all_or_nothing(request: Request) -> Iterator[Finding]:
 def results_are_text(request: Request) -> Iterator[Finding]:
     """A tool message has only text. An image from a tool goes into a user message after the results.
 
-    Why: older servers refuse an image here. Newer ones accept it, but it is not known whether the model sees it.
+    Why: older servers refuse an image here. Newer ones accept it, but it is not known whether the model sees it. Fix:
+    write into the result that the image follows, and send it after the last result.
     """
     for pointer, message in messages(request.body):
         if message.get("role") == "tool":

@@ -51,7 +51,10 @@ def _last(marked: str) -> Refusal:
     counterexamples=[body(), body(says("Hello!"))],
 )
 def there_is_something_to_answer(request: Request) -> Iterator[Finding]:
-    """There is at least one message, and a single message has the role `user` or `system`."""
+    """There is at least one message, and a single message has the role `user` or `system`.
+
+    Fix: send the question as a user message.
+    """
     found = list(messages(request.body))
     if request.body.get("messages") == []:
         yield broken("/messages", "there is no message", text="Conversation must have at least one message")
@@ -144,8 +147,8 @@ _WRONG = {("user", "tool"), ("system", "tool"), ("assistant", "system"), ("tool"
 def the_assistant_takes_the_results(request: Request) -> Iterator[Finding]:
     """An assistant message, not a user message, follows the tool messages.
 
-    The rule ended in April 2026: since then the service accepts it. Older servers of Mistral's models
-    elsewhere still refuse it.
+    The rule ended in April 2026: since then the service accepts it. Older servers of Mistral's models elsewhere still
+    refuse it. Fix: write a short assistant message, such as "OK.", between the results and the user.
     """
     for (_, before), (pointer, message) in pairwise(messages(request.body)):
         if before.get("role") == "tool":
@@ -271,7 +274,8 @@ def ids_have_nine_letters(request: Request) -> Iterator[Finding]:
 def names_are_plain(request: Request) -> Iterator[Finding]:
     """The name of a declared function has 1 to 64 letters, digits, `_` and `-`.
 
-    A call with a malformed name that the model had made was recorded as accepted.
+    A call with a malformed name that the model had made was recorded as accepted. Fix: replace other characters by `_`,
+    and map the name back when the model calls the function.
     """
     for place, tool in elements(request.body.get("tools"), "/tools"):
         yield from _named(tool, f"{place}/function/name")
@@ -312,7 +316,10 @@ def the_assistant_said_something(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call(A), result(B))],
 )
 def results_name_their_call(request: Request) -> Iterator[Finding]:
-    """The `tool_call_id` of a result is the id of a call before it."""
+    """The `tool_call_id` of a result is the id of a call before it.
+
+    Fix: copy the id from the call, and map an id of another provider in both places.
+    """
     ids: set[str] = set()
     for pointer, message in messages(request.body):
         ids |= {str(each.get("id")) for _, each in _calls(message, pointer)}
@@ -330,7 +337,10 @@ def results_name_their_call(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call(A), {**result(A), "name": A})],
 )
 def results_have_the_name_of_their_tool(request: Request) -> Iterator[Finding]:
-    """The `name` of a result, if it has one, is the name of the tool that was called."""
+    """The `name` of a result, if it has one, is the name of the tool that was called.
+
+    Fix: copy the name from the call, or leave `name` out.
+    """
     yield from names_of_results(messages(request.body), "name")
 
 

@@ -114,7 +114,10 @@ _A_LIST = "json: cannot unmarshal array into Go value of type api.ToolCallFuncti
     ],
 )
 def arguments_are_objects(request: Request) -> Iterator[Finding]:
-    """A call's arguments are sent back as an object, not as JSON text or a list."""
+    """A call's arguments are sent back as an object, not as JSON text or a list.
+
+    Fix: parse the JSON text before you send the call back.
+    """
     for place, function in _calls(request.body):
         if "arguments" in function:
             arguments, where = function["arguments"], f"{place}/arguments"
@@ -157,7 +160,10 @@ def images_are_bare_base64(request: Request) -> Iterator[Finding]:
     counterexamples=[{"messages": [ASK]}],
 )
 def a_model_is_named(request: Request) -> Iterator[Finding]:
-    """The request names a model."""
+    """The request names a model.
+
+    Fix: set `model` in every request.
+    """
     yield met("/model") if request.model else broken("", "`model` is missing")
 
 
@@ -171,7 +177,10 @@ def a_model_is_named(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, logprobs=True, top_logprobs=21)],
 )
 def few_logprobs_are_asked_for(request: Request) -> Iterator[Finding]:
-    """`top_logprobs` is between 0 and 20."""
+    """`top_logprobs` is between 0 and 20.
+
+    Fix: check the caller's value before the request.
+    """
     count = request.body.get("top_logprobs")
     if isinstance(count, int):
         yield met("/top_logprobs") if 0 <= count <= 20 else broken("/top_logprobs", f"it is {count}")
@@ -197,8 +206,8 @@ def few_logprobs_are_asked_for(request: Request) -> Iterator[Finding]:
 def thinking_has_a_known_effort(request: Request) -> Iterator[Finding]:
     """`think` is a boolean, or one of `high`, `medium`, `low` and `max`.
 
-    The rule ended in September 2026: since then each model has its own levels, which `/api/show` lists. Any other
-    text selects the model's default. Older servers still refuse other texts.
+    The rule ended in September 2026: since then each model has its own levels, which `/api/show` lists. Any other text
+    selects the model's default. Older servers still refuse other texts. Fix: map your own levels to these.
     """
     value = request.body.get("think")
     if isinstance(value, str):
@@ -220,7 +229,10 @@ def thinking_has_a_known_effort(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, think=2), body(ASK, think=["low"]), body(ASK, think={"effort": "low"})],
 )
 def thinking_is_a_boolean_or_a_text(request: Request) -> Iterator[Finding]:
-    """`think` is a boolean, a text, or null."""
+    """`think` is a boolean, a text, or null.
+
+    Fix: send the effort as a text, and not in an object.
+    """
     if "think" in request.body:
         value = request.body["think"]
         fine = value is None or isinstance(value, bool | str)
@@ -238,7 +250,10 @@ def thinking_is_a_boolean_or_a_text(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, format="xml"), body(ASK, format=[{"type": "object"}])],
 )
 def the_format_is_known(request: Request) -> Iterator[Finding]:
-    """`format` is `json` or a JSON Schema."""
+    """`format` is `json` or a JSON Schema.
+
+    Fix: send the schema itself, without the `json_schema` around it.
+    """
     value = request.body.get("format")
     if isinstance(value, str | list):
         shown = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))

@@ -58,7 +58,10 @@ PDF = "JVBERi0xLjQ="
     counterexamples=[body(ASK, model="gemma3:1b", tools=[TOOL])],
 )
 def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
-    """Tools are sent only to models whose template supports them; those of Gemma 3, Llama 2 and 3 and Phi 4 do not."""
+    """Tools are sent only to models whose template supports them; those of Gemma 3, Llama 2 and 3 and Phi 4 do not.
+
+    Fix: leave `tools` out, or raise an error that names the model.
+    """
     tools = request.body.get("tools")
     yield broken("/tools", "tools", model=tagged(request.model)) if tools else met("/model")
 
@@ -79,7 +82,10 @@ def tagged(model: str) -> str:
     counterexamples=[body(ASK, model="gemma3:1b", think=True)],
 )
 def some_models_do_not_think(request: Request) -> Iterator[Finding]:
-    """Thinking is requested only from models that support it."""
+    """Thinking is requested only from models that support it.
+
+    Fix: leave `think` out for these models.
+    """
     asked = request.body.get("think") not in (None, False, "")
     yield broken("/think", "thinking", model=request.model) if asked else met("/model")
 
@@ -101,8 +107,8 @@ def some_models_do_not_think(request: Request) -> Iterator[Finding]:
 def some_models_see_nothing(request: Request) -> Iterator[Finding]:
     """Images are sent only to vision models; the smallest Gemma 3 models are not.
 
-    The status is 500 because the server notices only while the model runs; in a stream, the error follows a
-    status of 200.
+    The status is 500 because the server notices only while the model runs; in a stream, the error follows a status of
+    200. Fix: raise an error that names the model, or write a text in the image's place.
     """
     if not request.stream:
         pictures = [place for place, _ in images(request.body)]
@@ -120,7 +126,10 @@ def some_models_see_nothing(request: Request) -> Iterator[Finding]:
 )
 def images_are_images(request: Request) -> Iterator[Finding]:
     """The bytes in `images` are an image; no model accepts a PDF. (A stream reports the error after a status
-    of 200.)"""
+    of 200.)
+
+    Fix: send the text of a document, and check the first bytes of an image.
+    """
     for place, picture in images(request.body):
         if illegal(picture) is None and not request.stream:
             fine = sniffed(decoded(picture) or b"") in IMAGE_TYPES

@@ -60,7 +60,8 @@ def results_name_their_tool(request: Request) -> Iterator[Finding]:
 def results_have_the_name_of_their_tool(request: Request) -> Iterator[Finding]:
     """The `tool_name` of a result is the name of the tool that was called.
 
-    Why: the server does not refuse another name, and the prompt of the model then has the result of a tool that it did not call.
+    Why: the server does not refuse another name, and the prompt of the model then has the result of a tool that it did
+    not call. Fix: copy the name from the call.
     """
     yield from names_of_results(messages(request.body), "tool_name")
 
@@ -101,7 +102,10 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, result("a"))],
 )
 def results_follow_calls(request: Request) -> Iterator[Finding]:
-    """A tool result comes after a tool call."""
+    """A tool result comes after a tool call.
+
+    Fix: when you shorten the history, drop a call and its results together.
+    """
     called = False
     for item in read(request):
         called = called or item.kind == "call"

@@ -113,7 +113,8 @@ def _misnamed(pattern: str) -> Refusal:
 def speakers_have_plain_names(request: Request) -> Iterator[Finding]:
     """The `name` of a message has no white space and none of `<`, `>`, `|`, `/` and the backslash.
 
-    Until 2025, only letters, digits, `_` and `-` were accepted.
+    Until 2025, only letters, digits, `_` and `-` were accepted. Fix: replace these characters by `_`, or leave `name`
+    out.
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         name, place = message.get("name"), f"{pointer}/name"
@@ -143,7 +144,10 @@ def speakers_have_plain_names(request: Request) -> Iterator[Finding]:
     ],
 )
 def formats_have_plain_names(request: Request) -> Iterator[Finding]:
-    """The name of a response format has only letters, digits, `_` and `-`."""
+    """The name of a response format has only letters, digits, `_` and `-`.
+
+    Fix: replace other characters of the name by `_`.
+    """
     format = object_of(request.body.get("response_format"))
     if format.get("type") == "json_schema":
         name = object_of(format.get("json_schema")).get("name")
@@ -168,6 +172,7 @@ add_feature_rules(
             option("reasoning_effort"),
             body(ASK, model="gpt-4o", reasoning_effort=None),
             body(ASK, model="gpt-4o", reasoning_effort="low"),
+            fix="leave `reasoning_effort` out for these models.",
         ),
         UnsupportedFeature(
             "REQ-062",
@@ -183,6 +188,7 @@ add_feature_rules(
             option("verbosity", "low", "high"),
             body(ASK, model="gpt-4o", verbosity="medium"),
             body(ASK, model="gpt-4o", verbosity="low"),
+            fix="leave `verbosity` out for these models.",
         ),
     ],
 )

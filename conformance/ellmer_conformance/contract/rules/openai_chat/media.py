@@ -89,7 +89,10 @@ def results_are_text(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, {"role": "assistant", "content": [IMAGE]}, ASK)],
 )
 def only_the_user_shows_images(request: Request) -> Iterator[Finding]:
-    """Only user messages have images, not assistant or system messages."""
+    """Only user messages have images, not assistant or system messages.
+
+    Fix: put the image into a user message.
+    """
     yield from _pictures(request, {"assistant", "system", "developer"})
 
 
@@ -121,7 +124,10 @@ def only_the_user_shows_images(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a"), result("a", [{"type": "file", "file": PDF}]), model="gpt-4o")],
 )
 def a_result_has_no_files(request: Request) -> Iterator[Finding]:
-    """A tool message has no file. A document from a tool goes into a user message after the results."""
+    """A tool message has no file. A document from a tool goes into a user message after the results.
+
+    Fix: write into the result that the document follows, and send it after the last result.
+    """
     yield from _in_results(request, "file", "a file in a tool message")
 
 
@@ -134,7 +140,10 @@ def a_result_has_no_files(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a"), result("a", [SOUND]), model="gpt-audio")],
 )
 def a_result_has_no_sound(request: Request) -> Iterator[Finding]:
-    """A tool message has no audio. The specification allows only text there, and the model may not hear the audio."""
+    """A tool message has no audio. The specification allows only text there, and the model may not hear the audio.
+
+    Fix: send the audio in a user message after the results.
+    """
     yield from _in_results(request, "input_audio", "audio in a tool message")
 
 
@@ -174,7 +183,10 @@ def an_image_in_a_result_is_not_seen(request: Request) -> Iterator[Finding]:
     counterexamples=[body(_user(SOUND), model="gpt-5-mini")],
 )
 def models_without_ears_hear_nothing(request: Request) -> Iterator[Finding]:
-    """Audio is sent only to audio models."""
+    """Audio is sent only to audio models.
+
+    Fix: raise an error that names the model, or send a transcript of the audio.
+    """
     for pointer, message in messages(request.body):
         heard = any(part.get("type") == "input_audio" for _, part in parts(message, pointer))
         yield (
@@ -237,7 +249,8 @@ def files_are_pdf(request: Request) -> Iterator[Finding]:
 def files_have_names(request: Request) -> Iterator[Finding]:
     """A file part has its `file_id`, or its `file_data` with a `filename`.
 
-    Why: without a name, the API ignores the data and asks for an id.
+    Why: without a name, the API ignores the data and asks for an id. Fix: send the file's own name, or make one such as
+    `document.pdf`.
     """
     for pointer, part in all_parts(request.body):
         file, place = object_of(part.get("file")), f"{pointer}/file"
@@ -364,7 +377,10 @@ def images_are_images(request: Request) -> Iterator[Finding]:
     counterexamples=[body(_user(_shown(f"data:image/png;base64,{_GARBLED}")))],
 )
 def images_can_be_unpacked(request: Request) -> Iterator[Finding]:
-    """The pixels of an inline PNG can be unpacked."""
+    """The pixels of an inline PNG can be unpacked.
+
+    Fix: open the image before you send it, and raise an error if it is damaged.
+    """
     for item in read(request):
         data = item.media.data if item.kind == "image" and item.media else b""
         if data and sniffed(data) == "image/png" and not redacted(b64encode(data[:150]).decode()):

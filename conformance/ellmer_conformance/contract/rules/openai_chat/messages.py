@@ -235,7 +235,10 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "model", "content": "Hi"})],
 )
 def roles_are_known(request: Request) -> Iterator[Finding]:
-    """The role of a message is one of `system`, `assistant`, `user`, `function`, `tool`, `developer`."""
+    """The role of a message is one of `system`, `assistant`, `user`, `function`, `tool`, `developer`.
+
+    Fix: map your own roles to these when you build the request: `model` and `ai` are `assistant`.
+    """
     for pointer, message in messages(request.body):
         role, place = message.get("role"), f"{pointer}/role"
         if isinstance(role, str):
@@ -364,7 +367,10 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "user", "content": [{"type": "file", "file": {"data": "JVBERi0="}}]})],
 )
 def file_keys_are_known(request: Request) -> Iterator[Finding]:
-    """A file part has `file_data` or `file_id`, may have a `filename`, and has no other field."""
+    """A file part has `file_data` or `file_id`, may have a `filename`, and has no other field.
+
+    Fix: build the part anew with these keys, and leave the media type to the data URL.
+    """
     for pointer, part in all_parts(request.body):
         file = part.get("file")
         for key in file if isinstance(file, dict) else ():
@@ -508,7 +514,10 @@ def ids_are_short(request: Request) -> Iterator[Finding]:
     ],
 )
 def arguments_are_text(request: Request) -> Iterator[Finding]:
-    """The arguments of a call are sent back as the JSON text that the model wrote, not as an object."""
+    """The arguments of a call are sent back as the JSON text that the model wrote, not as an object.
+
+    Fix: keep the model's text, or write the object with `json.dumps`.
+    """
     for pointer, message in messages(request.body):
         for i, tool_call in enumerate(calls_of(message)):
             function = tool_call.get("function")

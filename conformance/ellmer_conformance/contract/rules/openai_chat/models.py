@@ -92,7 +92,10 @@ _BOARD = "providers/openaichat/testdata/TestClient/Scoreboard/"
     counterexamples=[body(ASK, model="gpt-5-mini", max_tokens=5)],
 )
 def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Finding]:
-    """A request to a reasoning model sets `max_completion_tokens`, not `max_tokens`."""
+    """A request to a reasoning model sets `max_completion_tokens`, not `max_tokens`.
+
+    Fix: send the same number as `max_completion_tokens`.
+    """
     if request.body.get("max_tokens") is not None:
         yield broken("/max_tokens", "a reasoning model has no `max_tokens`")
     elif "max_completion_tokens" in request.body:
@@ -182,7 +185,10 @@ def the_token_limit_is_one_the_model_has(request: Request) -> Iterator[Finding]:
     ],
 )
 def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
-    """A reasoning model does not accept stop sequences. Since February 2025, o1-mini accepts one that is not in a list."""
+    """A reasoning model does not accept stop sequences. Since February 2025, o1-mini accepts one that is not in a list.
+
+    Fix: leave `stop` out for these models, or cut the answer yourself.
+    """
     if "stop" in request.body:
         stop = request.body["stop"]
         stops = stop not in (None, []) and not (isinstance(stop, str) and request.model.startswith("o1-mini"))
@@ -208,7 +214,10 @@ def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-5-mini", temperature=0.5)],
 )
 def reasoning_models_have_one_temperature(request: Request) -> Iterator[Finding]:
-    """For a model that always reasons, `temperature` is 1 or not set."""
+    """For a model that always reasons, `temperature` is 1 or not set.
+
+    Fix: leave `temperature` out for these models.
+    """
     value = request.body.get("temperature")
     if isinstance(value, int | float):
         problem = f"the temperature is {value}, and this model has only 1"
@@ -330,7 +339,10 @@ def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
     ],
 )
 def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
-    """A model that reasons does not return log probabilities."""
+    """A model that reasons does not return log probabilities.
+
+    Fix: leave `logprobs` and `top_logprobs` out for these models.
+    """
     asked = request.body.get("logprobs") is True and request.body.get("reasoning_effort") != "none"
     yield broken("/logprobs", "this model does not return log probabilities") if asked else met("/model")
 
@@ -367,7 +379,10 @@ def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
-    """The effort is one of the levels that the model supports."""
+    """The effort is one of the levels that the model supports.
+
+    Fix: send a level that the error lists, and keep a table of them for each model.
+    """
     effort, efforts = request.body.get("reasoning_effort"), choices(request.model, CHAT_EFFORTS)
     if efforts and isinstance(effort, str):
         facts = {"effort": effort, "known": listed(efforts)}
@@ -399,7 +414,10 @@ def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-5", top_p=0.5), body(ASK, model="o3-mini", temperature=0)],
 )
 def some_models_are_not_sampled(request: Request) -> Iterator[Finding]:
-    """GPT-5 and o1-mini do not accept `top_p`; o1 and o3-mini do not accept `temperature` either."""
+    """GPT-5 and o1-mini do not accept `top_p`; o1 and o3-mini do not accept `temperature` either.
+
+    Fix: leave these options out for these models.
+    """
     for key in ("top_p",) if request.model.startswith(("gpt", "o1-mini")) else ("top_p", "temperature"):
         set_to = request.body.get(key) not in (None, 1)
         yield broken(f"/{key}", f"this model has no {key}", key=key) if set_to else met("/model")
@@ -432,7 +450,7 @@ def some_options_do_not_go_with_reasoning(request: Request) -> Iterator[Finding]
     """Reasoning models do not accept penalties or a logit bias. GPT-5.6 and GPT-6 do not accept a prediction, and o1
     and o3-mini do not accept `parallel_tool_calls`.
 
-    GPT-5.6 accepts penalties with `reasoning_effort: "none"`.
+    GPT-5.6 accepts penalties with `reasoning_effort: "none"`. Fix: leave the option out for these models.
     """
     body, latest = request.body, _thinks_by_default(request.model)
     refuses = ["logit_bias"]
@@ -499,7 +517,10 @@ def first_reasoning_models_have_no_system_prompt(request: Request) -> Iterator[F
     counterexamples=[body(ASK, model="gpt-audio")],
 )
 def audio_models_hear_or_speak(request: Request) -> Iterator[Finding]:
-    """A request to an audio model contains audio or asks for audio."""
+    """A request to an audio model contains audio or asks for audio.
+
+    Fix: set `modalities: ["text", "audio"]` with an `audio` object, or take a text model.
+    """
     heard = any(
         part.get("type") == "input_audio"
         for _, message in messages(request.body)
@@ -554,7 +575,10 @@ _SAMPLING = ("frequency_penalty", "presence_penalty", "stop", "temperature", "to
     ],
 )
 def search_models_are_not_sampled(request: Request) -> Iterator[Finding]:
-    """A search model does not accept stop sequences, `temperature`, `top_p` or penalties."""
+    """A search model does not accept stop sequences, `temperature`, `top_p` or penalties.
+
+    Fix: leave these options out for models with `search` in their names.
+    """
     keys = [key for key in _SAMPLING if request.body.get(key) not in (None, [])]
     facts = {"s": "s" if len(keys) > 1 else "", "keys": ", ".join(keys)}
     yield (
@@ -575,7 +599,10 @@ def search_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "user", "content": [IMAGE]}, model="gpt-audio", modalities=["audio"])],
 )
 def audio_models_see_nothing(request: Request) -> Iterator[Finding]:
-    """An audio model does not accept images."""
+    """An audio model does not accept images.
+
+    Fix: raise an error before the request, or take a vision model.
+    """
     for pointer, message in messages(request.body):
         place = f"{pointer}/content"
         seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
@@ -593,7 +620,10 @@ def audio_models_see_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-audio", modalities=["text", "audio"], logprobs=True)],
 )
 def audio_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
-    """An audio model does not return log probabilities."""
+    """An audio model does not return log probabilities.
+
+    Fix: leave `logprobs` and `top_logprobs` out for audio models.
+    """
     asked = request.body.get("logprobs") is True
     yield broken("/logprobs", "this model does not return log probabilities") if asked else met("/model")
 
@@ -617,7 +647,10 @@ def audio_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     ],
 )
 def search_models_have_no_json_mode(request: Request) -> Iterator[Finding]:
-    """A search model does not support the response format `json_object`."""
+    """A search model does not support the response format `json_object`.
+
+    Fix: ask for JSON in words.
+    """
     asked = object_of(request.body.get("response_format")).get("type") == "json_object"
     yield (
         broken("/response_format", "a search model does not support `json_object`")
@@ -646,7 +679,10 @@ def search_models_have_no_json_mode(request: Request) -> Iterator[Finding]:
     ],
 )
 def search_models_read_no_files(request: Request) -> Iterator[Finding]:
-    """A search model does not accept files."""
+    """A search model does not accept files.
+
+    Fix: send the text of the file, or take another model.
+    """
     for pointer, message in messages(request.body):
         for place, part in parts(message, pointer):
             file, where = part.get("type") == "file", f"{place}/type"
@@ -679,7 +715,10 @@ def search_models_read_no_files(request: Request) -> Iterator[Finding]:
     ],
 )
 def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
-    """The chat model of GPT-5 and the first small reasoning models do not accept tools."""
+    """The chat model of GPT-5 and the first small reasoning models do not accept tools.
+
+    Fix: leave `tools` out, or raise an error that names the model.
+    """
     yield (
         broken("/tools", "this model does not support tools") if request.body.get("tools") else met("/model")
     )
@@ -711,7 +750,10 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "user", "content": [IMAGE]}, model="o3-mini")],
 )
 def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
-    """Images are sent only to vision models; GPT-3.5, the first GPT-4 and the small first o-models are not."""
+    """Images are sent only to vision models; GPT-3.5, the first GPT-4 and the small first o-models are not.
+
+    Fix: raise an error that names the model, or write a text in the image's place.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         for i, (place, part) in enumerate(parts(message, pointer)):
             seen = part.get("type") == "image_url"

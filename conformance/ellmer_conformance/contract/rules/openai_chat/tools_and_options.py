@@ -99,7 +99,10 @@ book.rule(
     counterexamples=[body(ASK, tools=[_tool(name="a" * 65)])],
 )
 def names_are_short(request: Request) -> Iterator[Finding]:
-    """The name of a function has at most 64 characters, in its declaration and in every call."""
+    """The name of a function has at most 64 characters, in its declaration and in every call.
+
+    Fix: shorten longer names, and map them back when the model calls the function.
+    """
     for pointer, function in _named(request.body):
         yield from too_long(function.get("name"), f"{pointer}/name", 64)
 
@@ -228,7 +231,8 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     """In a strict response format, the root is an object, and every object sets `additionalProperties: false` and
     requires all its properties.
 
-    A `$ref` has no description, default or title beside it, and no string has the format `uri`.
+    A `$ref` has no description, default or title beside it, and no string has the format `uri`. Fix: close every object
+    of the schema before you send it, and make optional properties nullable; or set `strict: false`.
     """
     format = request.body.get("response_format")
     schema = format.get("json_schema") if isinstance(format, dict) else None
@@ -263,7 +267,10 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
 )
 def some_models_have_no_format(request: Request) -> Iterator[Finding]:
     """Audio models do not support structured output. Models before GPT-4o do not support `json_schema`. The first
-    GPT-4 and o1-mini do not support `json_object`."""
+    GPT-4 and o1-mini do not support `json_object`.
+
+    Fix: offer the schema as a tool, or ask for JSON in words.
+    """
     kind = object_of(request.body.get("response_format")).get("type")
     model, schema = request.model, kind == "json_schema"
     unknown = schema or (
@@ -294,7 +301,10 @@ def some_models_have_no_format(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, response_format={"type": "json_object"})],
 )
 def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
-    """If the response format is `json_object`, the messages contain the word "json"."""
+    """If the response format is `json_object`, the messages contain the word "json".
+
+    Fix: write into the system prompt that the answer is JSON.
+    """
     if object_of(request.body.get("response_format")).get("type") == "json_object":
         fine = "json" in json.dumps(request.body.get("messages")).lower()
         yield met("/response_format") if fine else broken("/messages", 'no message has the word "json"')
@@ -323,11 +333,12 @@ def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
 def no_tools_is_no_list(request: Request) -> Iterator[Finding]:
     """A request without tools has no `tools` field.
 
-    The refusal is in reports of three years, and in no recording. OpenAI's document of the API has a smallest length for
-    `messages` and `functions`, and none for `tools`. Others report that OpenAI takes an empty list by now:
-    https://github.com/earendil-works/pi/pull/3650 (April 2026), https://github.com/evalstate/fast-agent/issues/781 (May 2026),
-    https://github.com/local-inference-lab/vllm/pull/193 (July 2026: Xcode sends it). One recording would decide. The Responses
-    API takes it: https://github.com/DataDog/dd-trace-py (test_simple_agent_streamed.yaml).
+    The refusal is in reports of three years, and in no recording. OpenAI's document of the API has a smallest length
+    for `messages` and `functions`, and none for `tools`. Others report that OpenAI takes an empty list by now:
+    https://github.com/earendil-works/pi/pull/3650 (April 2026), https://github.com/evalstate/fast-agent/issues/781 (May
+    2026), https://github.com/local-inference-lab/vllm/pull/193 (July 2026: Xcode sends it). One recording would decide.
+    The Responses API takes it: https://github.com/DataDog/dd-trace-py (test_simple_agent_streamed.yaml). Fix: add the
+    key only if there are tools.
     """
     if isinstance(request.body.get("tools"), list):
         yield met("/tools") if request.body["tools"] else broken("/tools", "the list of tools is empty")
@@ -348,7 +359,10 @@ def no_tools_is_no_list(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tool_choice="required"), body(ASK, parallel_tool_calls=False)],
 )
 def a_choice_has_tools(request: Request) -> Iterator[Finding]:
-    """`tool_choice` and `parallel_tool_calls` require `tools`."""
+    """`tool_choice` and `parallel_tool_calls` require `tools`.
+
+    Fix: add these options only together with tools.
+    """
     for key in ("tool_choice", "parallel_tool_calls"):
         if request.body.get(key) not in (None, "none"):
             problem = f"`{key}` without tools"
@@ -424,7 +438,10 @@ def a_function_call_has_functions(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL], tool_choice=_named_choice("multiply"))],
 )
 def the_choice_is_declared(request: Request) -> Iterator[Finding]:
-    """A function in `tool_choice` is one of the declared functions."""
+    """A function in `tool_choice` is one of the declared functions.
+
+    Fix: check the name against the declared functions, and raise an error that lists them.
+    """
     name = object_of(object_of(request.body.get("tool_choice")).get("function")).get("name")
     declared = {function.get("name") for _, function in _functions(request.body)}
     if isinstance(name, str) and declared:
@@ -477,7 +494,10 @@ LONGEST = {"tools": 128, "stop": 4}
 )
 def options_have_their_types(request: Request) -> Iterator[Finding]:
     """Every option has its declared type: numbers are not strings, counts are whole numbers, and formats are
-    objects."""
+    objects.
+
+    Fix: convert values that come from configuration files and environment variables before you send them.
+    """
     yield from misfits(request.body, KINDS)
 
 
@@ -495,7 +515,8 @@ def options_have_their_types(request: Request) -> Iterator[Finding]:
 def choices_are_known(request: Request) -> Iterator[Finding]:
     """The tool choice, the type of the response format and the verbosity are known values.
 
-    Why: `any` is the value of Anthropic, Mistral and Gemini for `required`.
+    Why: `any` is the value of Anthropic, Mistral and Gemini for `required`. Fix: map your own names to these, such as
+    `any` to `required`.
     """
     for where, choices in CHOICES.items():
         outer, _, inner = where.partition(".")
@@ -521,7 +542,10 @@ def choices_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL] * 129), body(ASK, stop=["a", "b", "c", "d", "e"])],
 )
 def lists_are_short(request: Request) -> Iterator[Finding]:
-    """A request has at most 128 tools and 4 stop sequences."""
+    """A request has at most 128 tools and 4 stop sequences.
+
+    Fix: raise an error before the request, or let the caller choose which tools are sent.
+    """
     for key, limit in LONGEST.items():
         value = request.body.get(key)
         if isinstance(value, list):
@@ -548,7 +572,10 @@ enter_flex(book, body, ASK)
     counterexamples=[body(ASK, stream_options={"include_usage": True}), body(ASK, top_logprobs=2)],
 )
 def options_come_with_what_they_refine(request: Request) -> Iterator[Finding]:
-    """`stream_options` requires `stream`, and `top_logprobs` requires `logprobs`."""
+    """`stream_options` requires `stream`, and `top_logprobs` requires `logprobs`.
+
+    Fix: set the two options together, and leave both out otherwise.
+    """
     for key, other in (("stream_options", "stream"), ("top_logprobs", "logprobs")):
         if request.body.get(key):
             problem, on = f"`{key}` without `{other}`", request.body.get(other) is True
@@ -573,7 +600,8 @@ def numbers_are_in_range(request: Request) -> Iterator[Finding]:
     """Numeric options are in range: `temperature` 0 to 2, `top_p` 0 to 1, penalties -2 to 2, `n` 1 to 128,
     `top_logprobs` 0 to 20.
 
-    A token limit is at least 1. GPT-5.6 allows `n` up to 8.
+    A token limit is at least 1. GPT-5.6 allows `n` up to 8. Fix: check the caller's value before the request, and name
+    the range in your error.
     """
     bounds: dict[str, tuple[float, float]] = {
         "max_tokens": (1, 2**31),
@@ -602,7 +630,10 @@ def numbers_are_in_range(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, max_tokens=5, max_completion_tokens=5)],
 )
 def one_token_limit(request: Request) -> Iterator[Finding]:
-    """A request sets `max_tokens` or `max_completion_tokens`, not both."""
+    """A request sets `max_tokens` or `max_completion_tokens`, not both.
+
+    Fix: send only `max_completion_tokens`, which all newer models take.
+    """
     old, new = request.body.get("max_tokens"), request.body.get("max_completion_tokens")
     if old is not None or new is not None:
         both = old is not None and new is not None

@@ -43,7 +43,10 @@ ELSEWHERE = ("previous_response_id", "prompt", "conversation")  # where a reques
     counterexamples=[{"input": "Hi"}],
 )
 def a_model_is_named(request: Request) -> Iterator[Finding]:
-    """The request names a model, or a stored prompt that names one."""
+    """The request names a model, or a stored prompt that names one.
+
+    Fix: set `model` in every request, also in one that continues a response.
+    """
     fine = request.body.get("model") or request.body.get("prompt") or address_names_model(request)
     yield met("/model") if fine else broken("", "`model` is missing")
 
@@ -89,7 +92,8 @@ def nothing_has_moved(request: Request) -> Iterator[Finding]:
 def keys_are_known(request: Request) -> Iterator[Finding]:
     """The request has no field that the endpoint does not know.
 
-    Why: Chat Completions has fields (`seed`, `stop`, `n`) that the Responses API does not have.
+    Why: Chat Completions has fields (`seed`, `stop`, `n`) that the Responses API does not have. Fix: send only the
+    parameters of this API; `max_tokens` is `max_output_tokens` here, and `seed`, `stop` and `n` do not exist.
     """
     for key in [key for key in request.body if key not in MOVED]:
         yield met(f"/{key}") if key in KEYS else broken(f"/{key}", f"`{key}` is not a parameter", key=key)
@@ -105,7 +109,10 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[{"model": "gpt-4"}, body(), {"model": "gpt-4.1-mini", "input": ""}],
 )
 def there_is_input(request: Request) -> Iterator[Finding]:
-    """The request has `input`, or continues a response, conversation or prompt that has input."""
+    """The request has `input`, or continues a response, conversation or prompt that has input.
+
+    Fix: send the user's message as `input`, and not as `messages`.
+    """
     if request.body.get("input") or any(request.body.get(key) for key in ELSEWHERE):
         yield met("/input")
     elif "input" not in request.body:
@@ -192,7 +199,10 @@ FOREIGN_PARTS = frozenset(words("text image image_url file tool_use tool_result 
     "REQ-009",
     MUST,
     REJECT,
-    source="recorded refusals of parts as items (gpt-4o-mini)",
+    source=[
+        "recorded refusals of parts as items (gpt-4o-mini)",
+        "https://github.com/openclaw/openclaw/issues/90570 (an empty type, at Azure)",
+    ],
     refusal=refused(
         f"Invalid value: '{{type}}'. Supported values are: {listed(ITEMS)}.",
         code="invalid_value",
@@ -202,6 +212,7 @@ FOREIGN_PARTS = frozenset(words("text image image_url file tool_use tool_result 
     counterexamples=[
         body({"type": "text", "text": "Hi"}),
         body({"type": "image", "image_url": "https://x.test/a.png"}),
+        body(ASK, {"type": "", "id": "rs_1", "summary": []}),
     ],
 )
 def items_are_known(request: Request) -> Iterator[Finding]:
@@ -211,7 +222,7 @@ def items_are_known(request: Request) -> Iterator[Finding]:
     """
     for pointer, item in items(request.body):
         kind = item.get("type")
-        wrong = kind in FOREIGN
+        wrong = kind == "" or kind in FOREIGN
         problem = f"{kind!r} is not a type of item"
         yield broken(pointer, problem, type=kind, path=path(pointer)) if wrong else met(pointer)
 
@@ -285,7 +296,8 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
 def parts_are_known(request: Request) -> Iterator[Finding]:
     """A content part has a type of this API, such as `input_text` for the user and `output_text` for the assistant.
 
-    Why: `text` and `image_url` are types of Chat Completions.
+    Why: `text` and `image_url` are types of Chat Completions. Fix: write `input_text`, `input_image` and `input_file`
+    for the user, and `output_text` for the assistant.
     """
     for pointer, item in items(request.body):
         for place, part in parts(item, pointer):
@@ -323,7 +335,10 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def audio_goes_to_chat(request: Request) -> Iterator[Finding]:
-    """Audio models of the first generation are available only in Chat Completions."""
+    """Audio models of the first generation are available only in Chat Completions.
+
+    Fix: send these models' requests to Chat Completions.
+    """
     for pointer, item in items(request.body):
         for place, part in parts(item, pointer):
             heard, where = part.get("type") == "input_audio", f"{place}/type"
@@ -344,7 +359,10 @@ def audio_goes_to_chat(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a", arguments={"x": 2}), output("a"))],
 )
 def arguments_are_text(request: Request) -> Iterator[Finding]:
-    """The arguments of a call are sent back as the JSON text that the model wrote, not as an object."""
+    """The arguments of a call are sent back as the JSON text that the model wrote, not as an object.
+
+    Fix: keep the model's text, or write the object with `json.dumps`.
+    """
     for pointer, item in items(request.body):
         if type_of(item) == "function_call" and "arguments" in item:
             place, got = f"{pointer}/arguments", type_name(item["arguments"])
@@ -366,7 +384,10 @@ def arguments_are_text(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("c" * 65), output("c" * 65))],
 )
 def calls_have_short_ids(request: Request) -> Iterator[Finding]:
-    """A `call_id` has at most 64 characters."""
+    """A `call_id` has at most 64 characters.
+
+    Fix: map a longer id of another provider to a short one, in the call and in its output.
+    """
     for pointer, item in items(request.body):
         yield from too_long(item.get("call_id"), f"{pointer}/call_id", 64)
 

@@ -38,6 +38,21 @@ def _chained(request: Request) -> str | None:
     return "/previous_response_id" if request.body.get("previous_response_id") else None
 
 
+def _untaken(id: str, name: str, source: str) -> UnsupportedFeature:
+    """Returns the rule about a parameter of the API that the endpoint does not take."""
+    return UnsupportedFeature(
+        id,
+        f"A request has no `{name}`.",
+        (),
+        Refusal(f"Unsupported parameter: {name}"),
+        source,
+        lambda request: f"/{name}" if name in request.body else None,
+        body(ASK, **_BRIEF),
+        body(ASK, **{name: "24h"}, **_BRIEF),
+        fix="leave it out at this endpoint.",
+    )
+
+
 add_feature_rules(
     CODEX,
     [
@@ -53,6 +68,7 @@ add_feature_rules(
             _stored,
             body(ASK, **_BRIEF),
             body(ASK, **_BRIEF | {"store": True}),
+            fix="set `store: false` in every request.",
         ),
         UnsupportedFeature(
             "REQ-177",
@@ -63,6 +79,7 @@ add_feature_rules(
             _uninstructed,
             body(ASK, **_BRIEF),
             body(ASK, store=False),
+            fix="send the system prompt as `instructions`, or a short one of your own.",
         ),
         UnsupportedFeature(
             "REQ-178",
@@ -73,6 +90,7 @@ add_feature_rules(
             _no_list,
             body(ASK, **_BRIEF),
             {"model": "gpt-5.3-codex", "input": "What is 2 + 3?", **_BRIEF},
+            fix="wrap the text in a message of the user.",
         ),
         UnsupportedFeature(
             "REQ-179",
@@ -87,6 +105,14 @@ add_feature_rules(
             _chained,
             body(ASK, **_BRIEF),
             body(ASK, previous_response_id="resp_0", **_BRIEF),
+            fix="send the whole history, with the encrypted reasoning.",
         ),
+        _untaken("REQ-182", "max_output_tokens", "https://github.com/decolua/9router/issues/812"),
+        _untaken(
+            "REQ-183",
+            "prompt_cache_retention",
+            "https://github.com/router-for-me/CLIProxyAPI/issues/897",
+        ),
+        _untaken("REQ-184", "safety_identifier", "https://github.com/router-for-me/CLIProxyAPI/issues/1028"),
     ],
 )

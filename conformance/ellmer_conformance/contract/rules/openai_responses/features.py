@@ -32,6 +32,7 @@ add_feature_rules(
             _searches_in_haste,
             body(ASK, model="gpt-5", tools=[{"type": "web_search"}], reasoning={"effort": "low"}),
             body(ASK, model="gpt-5", tools=[{"type": "web_search"}], reasoning={"effort": "minimal"}),
+            fix="raise the effort to `low`, or leave the search out.",
         ),
         UnsupportedFeature(
             "REQ-046",
@@ -50,6 +51,7 @@ add_feature_rules(
             ),
             body(ASK, model="gpt-5.4-mini", reasoning={"mode": "standard"}),
             body(ASK, model="gpt-5.4-mini", reasoning={"mode": "pro"}),
+            fix="leave `reasoning.mode` out for these models.",
         ),
         UnsupportedFeature(
             "REQ-047",
@@ -64,6 +66,7 @@ add_feature_rules(
             ),
             body(ASK, model="gpt-5.5-pro", reasoning={"mode": "pro"}),
             body(ASK, model="gpt-5.5-pro", reasoning={"mode": "standard"}),
+            fix="leave `reasoning.mode` out for these models.",
         ),
     ],
 )

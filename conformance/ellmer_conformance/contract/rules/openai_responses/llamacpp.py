@@ -64,6 +64,7 @@ add_feature_rules(
             _untyped,
             body(ASK, {"type": "message", **_SAID}, ASK),
             body(ASK, _SAID, ASK),
+            fix='write `"type": "message"` in each message.',
         ),
         UnsupportedFeature(
             "REQ-172",
@@ -78,6 +79,7 @@ add_feature_rules(
                 ASK,
             ),
             body(ASK, {"type": "reasoning", "summary": [{"type": "summary_text", "text": "…"}]}, ASK),
+            fix="send `content: []` beside the summary.",
         ),
         UnsupportedFeature(
             "REQ-173",
@@ -93,6 +95,7 @@ add_feature_rules(
             body(ASK, tools=[TOOL]),
             body(ASK, tools=[TOOL, {"type": "web_search"}]),
             until=date(2026, 5, 14),
+            fix="leave the provider's own tools out.",
         ),
         UnsupportedFeature(
             "REQ-174",
@@ -106,6 +109,7 @@ add_feature_rules(
             _other_part,
             body(ASK, call("a"), output("a", [_TEXT])),
             body(ASK, call("a"), output("a", [{"type": "output_text", "text": "5"}])),
+            fix="write the texts of the output as one string.",
         ),
     ],
 )

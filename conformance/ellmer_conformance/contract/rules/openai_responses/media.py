@@ -47,7 +47,10 @@ def _user(*parts: Json) -> Json:
     ],
 )
 def files_are_documents(request: Request) -> Iterator[Finding]:
-    """The `file_data` of a file is a data URL of a document, not of audio or video."""
+    """The `file_data` of a file is a data URL of a document, not of audio or video.
+
+    Fix: send audio to Chat Completions, and leave video out.
+    """
     for pointer, part in _files(request.body):
         data, place = part.get("file_data"), f"{pointer}/file_data"
         if isinstance(data, str) and data.startswith("data:"):

@@ -67,7 +67,10 @@ KINDS = {
 )
 def numbers_are_in_range(request: Request) -> Iterator[Finding]:
     """Numeric options are in range: `temperature` 0 to 2, `top_p` 0 to 1, `top_logprobs` 0 to 20,
-    `max_output_tokens` at least 16."""
+    `max_output_tokens` at least 16.
+
+    Fix: check the caller's value before the request, and name the range in your error.
+    """
     bounds = {
         "temperature": (0.0, 2.0),
         "top_p": (0.0, 1.0),
@@ -92,7 +95,10 @@ def numbers_are_in_range(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, previous_response_id="resp_1", conversation="conv_1")],
 )
 def one_thing_is_continued(request: Request) -> Iterator[Finding]:
-    """A request sets `previous_response_id` or `conversation`, not both."""
+    """A request sets `previous_response_id` or `conversation`, not both.
+
+    Fix: keep one of the two for a conversation.
+    """
     found = [key for key in ("previous_response_id", "conversation") if request.body.get(key)]
     if found:
         yield (
@@ -132,7 +138,7 @@ def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     """While a model reasons, `temperature` and `top_p` are 1 or not set.
 
     GPT-5.6, GPT-6 Sol and GPT-6 Luna accept them with `reasoning.effort: "none"`. GPT-5.3 Codex does not reason if no
-    effort is set.
+    effort is set. Fix: leave `temperature` and `top_p` out for these models.
     """
     lazy = request.model.startswith("gpt-5.3-codex")
     if (_effort(request) or ("none" if lazy else "")) == "none":
@@ -184,7 +190,10 @@ def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_choice_is_the_models(request: Request) -> Iterator[Finding]:
-    """The effort, the verbosity and the reasoning context are values that the model supports."""
+    """The effort, the verbosity and the reasoning context are values that the model supports.
+
+    Fix: send a value that the error lists, and keep a table of them for each model.
+    """
     for (outer, inner), models in CHOICES.items():
         value, place = object_of(request.body.get(outer)).get(inner), f"/{outer}/{inner}"
         known = choices(request.model, models)
@@ -213,7 +222,10 @@ def the_choice_is_the_models(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-5-chat-latest", reasoning={"effort": "low"})],
 )
 def chat_models_do_not_reason(request: Request) -> Iterator[Finding]:
-    """A model that does not reason does not accept a reasoning effort."""
+    """A model that does not reason does not accept a reasoning effort.
+
+    Fix: leave `reasoning` out for these models.
+    """
     asked = _effort(request) is not None
     yield broken("/reasoning/effort", "this model does not reason") if asked else met("/model")
 
@@ -249,8 +261,8 @@ def chat_models_do_not_reason(request: Request) -> Iterator[Finding]:
 def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     """A model that reasons does not return log probabilities, neither by `top_logprobs` nor by `include`.
 
-    GPT-5.6, GPT-6 Sol and GPT-6 Luna return them with `reasoning.effort: "none"`, which is what GPT-5.4 does if no effort
-    is set.
+    GPT-5.6, GPT-6 Sol and GPT-6 Luna return them with `reasoning.effort: "none"`, which is what GPT-5.4 does if no
+    effort is set. Fix: leave `top_logprobs` and the entry of `include` out for these models.
     """
     included = LOGPROBS in items_of(request.body.get("include"))
     key = "include" if included else "top_logprobs"
@@ -276,7 +288,10 @@ def _effort(request: Request) -> str | None:
     counterexamples=[body(ASK, temperature="0.5"), body(ASK, stream="yes")],
 )
 def options_have_their_types(request: Request) -> Iterator[Finding]:
-    """Every option has its declared type: numbers are not strings, and counts are whole numbers."""
+    """Every option has its declared type: numbers are not strings, and counts are whole numbers.
+
+    Fix: convert values that come from configuration files and environment variables before you send them.
+    """
     yield from misfits(request.body, KINDS)
 
 
@@ -296,7 +311,10 @@ enter_flex(book, body, ASK)
     counterexamples=[body(ASK, model="gpt-4.1", include=["reasoning.encrypted_content"])],
 )
 def who_does_not_think_encrypts_nothing(request: Request) -> Iterator[Finding]:
-    """Encrypted reasoning is requested only from reasoning models."""
+    """Encrypted reasoning is requested only from reasoning models.
+
+    Fix: add `reasoning.encrypted_content` to `include` only for reasoning models.
+    """
     asked = "reasoning.encrypted_content" in items_of(request.body.get("include"))
     yield broken("/include", "this model has no thoughts") if asked else met("/model")
 
@@ -313,7 +331,10 @@ def who_does_not_think_encrypts_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, stream_options={"include_obfuscation": False})],
 )
 def stream_options_are_of_streams(request: Request) -> Iterator[Finding]:
-    """`stream_options` requires `stream`."""
+    """`stream_options` requires `stream`.
+
+    Fix: set `stream_options` only together with `stream: true`.
+    """
     if request.body.get("stream_options"):
         place = "/stream_options"
         streamed = request.body.get("stream") is True
@@ -334,7 +355,10 @@ def stream_options_are_of_streams(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, previous_response_id="chatcmpl-1")],
 )
 def a_response_is_continued(request: Request) -> Iterator[Finding]:
-    """`previous_response_id` is the id of a response: `resp…`."""
+    """`previous_response_id` is the id of a response: `resp…`.
+
+    Fix: send the `id` of the response itself, and not that of a message or of a conversation.
+    """
     id, place = request.body.get("previous_response_id"), "/previous_response_id"
     if isinstance(id, str) and not redacted(id):
         yield (
@@ -407,7 +431,10 @@ def the_pro_mode_has_no_updates(request: Request) -> Iterator[Finding]:
     ],
 )
 def late_answers_are_made_in_the_background(request: Request) -> Iterator[Finding]:
-    """A completion window of 2 or 8 hours requires `background`, the standard service tier, and no stream."""
+    """A completion window of 2 or 8 hours requires `background`, the standard service tier, and no stream.
+
+    Fix: set `background: true`, and leave `stream` and `service_tier` out.
+    """
     window = object_of(request.body.get("background_options")).get("completion_window")
     if window not in ("2h", "8h"):
         return

@@ -135,7 +135,10 @@ def functions_have_names_of_their_own(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="anthropic/claude-sonnet-4-5")],
 )
 def claude_has_a_limit(request: Request) -> Iterator[Finding]:
-    """A request to a model of Anthropic has `max_output_tokens`."""
+    """A request to a model of Anthropic has `max_output_tokens`.
+
+    Fix: set `max_output_tokens`, for example to the model's own limit.
+    """
     place = "/max_output_tokens"
     yield (
         met(place) if request.body.get("max_output_tokens") else broken("", "`max_output_tokens` is missing")

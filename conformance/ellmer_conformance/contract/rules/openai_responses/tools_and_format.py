@@ -133,7 +133,10 @@ book.rule(
     counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "function", "name": "multiply"})],
 )
 def the_choice_is_declared(request: Request) -> Iterator[Finding]:
-    """A function in `tool_choice` is one of the declared functions."""
+    """A function in `tool_choice` is one of the declared functions.
+
+    Fix: check the name against the declared functions, and raise an error that lists them.
+    """
     choice = object_of(request.body.get("tool_choice"))
     if choice.get("type") == "function" and isinstance(choice.get("name"), str):
         declared = {tool.get("name") for tool in _declared(request.body.get("tools"))}
@@ -178,7 +181,8 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     """In a strict response format, the root is an object, and every object sets `additionalProperties: false` and
     requires all its properties.
 
-    A `$ref` has no description, default or title beside it, and no string has the format `uri`.
+    A `$ref` has no description, default or title beside it, and no string has the format `uri`. Fix: close every object
+    of the schema before you send it, and make optional properties nullable; or set `strict: false`.
     """
     format = wire.format_of(request.body)
     if format.get("type") == "json_schema" and format.get("strict") is True:
@@ -199,7 +203,10 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-4-turbo", text=_text(CLOSED, strict=True))],
 )
 def old_models_have_no_schema(request: Request) -> Iterator[Finding]:
-    """Models before gpt-4o do not support `json_schema`."""
+    """Models before gpt-4o do not support `json_schema`.
+
+    Fix: offer the schema as a function, or ask for JSON in words.
+    """
     asked = wire.format_of(request.body).get("type") == "json_schema"
     problem = "this model does not support `json_schema`"
     yield broken("/text/format", problem, model=request.model) if asked else met("/model")
@@ -221,7 +228,10 @@ def old_models_have_no_schema(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, instructions="Answer in JSON.", text={"format": {"type": "json_object"}})],
 )
 def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
-    """If the response format is `json_object`, the input contains the word "json"; the instructions do not count."""
+    """If the response format is `json_object`, the input contains the word "json"; the instructions do not count.
+
+    Fix: write into a message of the input that the answer is JSON.
+    """
     if wire.format_of(request.body).get("type") == "json_object":
         more = any(request.body.get(key) for key in ("previous_response_id", "conversation", "prompt"))
         fine = any("json" in item.text.lower() for item in wire.read(request) if item.turn >= 0)
@@ -242,7 +252,10 @@ HOSTED = ("web_search", "web_search_preview", "file_search", "image_generation",
     counterexamples=[body(ASK, model="gpt-4", tools=[{"type": "file_search", "vector_store_ids": ["vs_1"]}])],
 )
 def old_models_have_no_hosted_tools(request: Request) -> Iterator[Finding]:
-    """The first GPT-4 does not support hosted tools."""
+    """The first GPT-4 does not support hosted tools.
+
+    Fix: leave the hosted tools out, or take a newer model.
+    """
     for pointer, tool in wire.tools(request.body):
         kind = tool.get("type")
         hosted = kind == "file_search"
@@ -264,7 +277,10 @@ def old_models_have_no_hosted_tools(request: Request) -> Iterator[Finding]:
     ],
 )
 def research_has_sources(request: Request) -> Iterator[Finding]:
-    """A request to a deep research model has a search tool and no client tools."""
+    """A request to a deep research model has a search tool and no client tools.
+
+    Fix: declare `web_search`, `file_search` or an MCP server, and no functions.
+    """
     kinds = [str(tool.get("type")) for _, tool in wire.tools(request.body)]
     sources = ("web_search", "mcp", "file_search")
     if any(not kind.startswith((*sources, "code_interpreter")) for kind in kinds):
@@ -297,7 +313,8 @@ def research_has_sources(request: Request) -> Iterator[Finding]:
 def what_is_chosen_is_there(request: Request) -> Iterator[Finding]:
     """A hosted tool in `tool_choice` is one of the declared tools.
 
-    A stored prompt may have tools of its own; such requests are not judged.
+    A stored prompt may have tools of its own; such requests are not judged. Fix: add the tool to `tools`, or do not
+    choose it.
     """
     kind = object_of(request.body.get("tool_choice")).get("type")
     if kind in HOSTED and not request.body.get("prompt"):

@@ -74,7 +74,10 @@ def answers_are_closed(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="claude-3-5-haiku-20241022", output_config=_format(**SUM))],
 )
 def old_models_have_no_format(request: Request) -> Iterator[Finding]:
-    """Structured output requires a model of the 4.5 generation or newer."""
+    """Structured output requires a model of the 4.5 generation or newer.
+
+    Fix: offer the schema as a tool, and force it by `tool_choice`.
+    """
     asked = any(True for _ in answer_formats(request.body))
     yield (
         broken("/model", "this model does not support structured output", model=request.model)
@@ -94,7 +97,10 @@ def old_models_have_no_format(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(_document(cites=True)), model="claude-3-haiku-20240307")],
 )
 def old_models_do_not_cite(request: Request) -> Iterator[Finding]:
-    """Citations require a model newer than Claude 3 Haiku."""
+    """Citations require a model newer than Claude 3 Haiku.
+
+    Fix: leave `citations` out for these models.
+    """
     for pointer, _, block in all_blocks(request.body):
         citations = block.get("citations")
         if block.get("type") == "document" and isinstance(citations, dict):
@@ -124,7 +130,10 @@ def old_models_do_not_cite(request: Request) -> Iterator[Finding]:
     ],
 )
 def old_models_do_not_think(request: Request) -> Iterator[Finding]:
-    """Thinking requires Claude 3.7 Sonnet or a newer model."""
+    """Thinking requires Claude 3.7 Sonnet or a newer model.
+
+    Fix: leave `thinking` out for these models.
+    """
     thinking = request.body.get("thinking")
     asked = isinstance(thinking, dict) and thinking.get("type") == "enabled"
     problem = "this model does not support thinking"
@@ -146,7 +155,10 @@ SEARCH: Json = {"type": "web_search_20250305", "name": "web_search"}
     counterexamples=[body(ASK, max_tokens=2048, thinking={"type": "enabled", "budget_tokens": 100})],
 )
 def the_budget_is_enough(request: Request) -> Iterator[Finding]:
-    """`budget_tokens` of thinking is at least 1024."""
+    """`budget_tokens` of thinking is at least 1024.
+
+    Fix: raise smaller budgets to 1024, or disable thinking.
+    """
     budget = _budget(request)
     if budget is not None:
         place = "/thinking/budget_tokens"
@@ -166,7 +178,10 @@ def the_budget_is_enough(request: Request) -> Iterator[Finding]:
     counterexamples=[{"model": "claude-sonnet-4-5", "messages": [ASK]}],
 )
 def a_token_limit_is_set(request: Request) -> Iterator[Finding]:
-    """The request sets `max_tokens`."""
+    """The request sets `max_tokens`.
+
+    Fix: send a default, such as the model's own limit.
+    """
     fine = request.body.get("max_tokens") is not None
     yield met("/max_tokens") if fine else broken("", "`max_tokens` is missing")
 
@@ -204,7 +219,10 @@ MOST = {
     counterexamples=[body(ASK, model="claude-opus-4-5-20251101", max_tokens=128001)],
 )
 def the_token_limit_is_one_the_model_has(request: Request) -> Iterator[Finding]:
-    """`max_tokens` is at most the output limit of the model."""
+    """`max_tokens` is at most the output limit of the model.
+
+    Fix: keep the limits in a table, and lower the number to that of the model.
+    """
     limit, model = request.body.get("max_tokens"), request.model
     most = next((most for name, most in MOST.items() if model.startswith(name)), None)
     if isinstance(limit, int) and most and "output-" not in str(request.headers):
@@ -229,7 +247,8 @@ def the_token_limit_is_one_the_model_has(request: Request) -> Iterator[Finding]:
 def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
     """`temperature` is between 0 and 1.
 
-    Why: other providers allow up to 2.
+    Why: other providers allow up to 2. Fix: check the caller's value before the request, and say that 1 is the highest
+    here.
     """
     value = request.body.get("temperature")
     if isinstance(value, int | float):
@@ -247,7 +266,10 @@ def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, top_p=1.5)],
 )
 def the_share_is_in_range(request: Request) -> Iterator[Finding]:
-    """`top_p` is between 0 and 1, or -1 for none."""
+    """`top_p` is between 0 and 1, or -1 for none.
+
+    Fix: check the caller's value before the request.
+    """
     value = request.body.get("top_p")
     if isinstance(value, int | float):
         fits = value == -1 or 0 <= value <= 1
@@ -272,7 +294,8 @@ def the_share_is_in_range(request: Request) -> Iterator[Finding]:
 def the_budget_is_below_the_limit(request: Request) -> Iterator[Finding]:
     """The thinking budget is smaller than `max_tokens`, unless thinking may interleave with client tool calls.
 
-    Requests with client tools are exempt: a header enables interleaving, and recordings seldom keep it.
+    Requests with client tools are exempt: a header enables interleaving, and recordings seldom keep it. Fix: add the
+    budget to the caller's `max_tokens`.
     """
     budget, limit = _budget(request), request.body.get("max_tokens")
     called = any(tool.get("type") in {None, "custom"} for _, tool in tools(request.body))
@@ -307,7 +330,10 @@ def the_budget_is_below_the_limit(request: Request) -> Iterator[Finding]:
     ],
 )
 def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
-    """With thinking enabled, `tool_choice` does not force a tool; the 4.6 models allow it with adaptive thinking."""
+    """With thinking enabled, `tool_choice` does not force a tool; the 4.6 models allow it with adaptive thinking.
+
+    Fix: send `auto`, or disable thinking for this request.
+    """
     thinking, choice = request.body.get("thinking"), request.body.get("tool_choice")
     kinds = (
         {"enabled"} if re.match(r"claude-(opus|sonnet|haiku)-4-6", request.model) else {"enabled", "adaptive"}
@@ -343,7 +369,10 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     ],
 )
 def thinking_has_one_temperature(request: Request) -> Iterator[Finding]:
-    """With thinking enabled, `temperature` is 1 or not set."""
+    """With thinking enabled, `temperature` is 1 or not set.
+
+    Fix: leave `temperature` out while thinking is enabled.
+    """
     value = request.body.get("temperature")
     if _thinks(request) and isinstance(value, int | float):
         yield met("/temperature") if value == 1 else broken("/temperature", f"the temperature is {value}")
@@ -363,7 +392,10 @@ def thinking_has_one_temperature(request: Request) -> Iterator[Finding]:
     ],
 )
 def thinking_is_hardly_sampled(request: Request) -> Iterator[Finding]:
-    """With thinking enabled, `top_p` is at least 0.95 and `top_k` is not set."""
+    """With thinking enabled, `top_p` is at least 0.95 and `top_k` is not set.
+
+    Fix: leave `top_p` and `top_k` out while thinking is enabled.
+    """
     limits = {"top_p": (0.95, "greater than or equal to 0.95 or unset"), "top_k": (float("inf"), "unset")}
     for key, (least, wanted) in limits.items() if _thinks(request) else ():
         value, place = request.body.get(key), f"/{key}"
@@ -382,7 +414,10 @@ def thinking_is_hardly_sampled(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, stop_sequences=["\n\n"]), body(ASK, stop_sequences=["END", ""])],
 )
 def stop_sequences_can_be_seen(request: Request) -> Iterator[Finding]:
-    """A stop sequence has at least one character that is not white space."""
+    """A stop sequence has at least one character that is not white space.
+
+    Fix: leave blank stop sequences out.
+    """
     for index, sequence in enumerate(items_of(request.body.get("stop_sequences"))):
         if isinstance(sequence, str):
             place = f"/stop_sequences/{index}"

@@ -29,7 +29,10 @@ NONE = ["claude>=4.7"]
     counterexamples=[body(ASK, temperature=0.5, top_p=0.9)],
 )
 def one_way_of_sampling(request: Request) -> Iterator[Finding]:
-    """From Opus 4.1 on, a request sets `temperature` or `top_p`, not both."""
+    """From Opus 4.1 on, a request sets `temperature` or `top_p`, not both.
+
+    Fix: send the one that the caller set, and no default for the other.
+    """
     keys = [key for key in ("temperature", "top_p") if request.body.get(key) is not None]
     if keys:
         yield (

@@ -38,7 +38,10 @@ BUDGET: Json = {"type": "enabled", "budget_tokens": 1024}
     counterexamples=[body(ASK, model="claude-opus-4-8", max_tokens=2048, thinking=BUDGET)],
 )
 def newer_models_have_no_budget(request: Request) -> Iterator[Finding]:
-    """From Opus 4.7 on, thinking is `adaptive` without a budget; the effort controls it."""
+    """From Opus 4.7 on, thinking is `adaptive` without a budget; the effort controls it.
+
+    Fix: send `thinking: {"type": "adaptive"}`, and the effort in `output_config`.
+    """
     if kind := _thinking(request):
         wrong = kind == "enabled"
         yield broken("/thinking/type", "thinking has a budget") if wrong else met("/thinking")
@@ -58,7 +61,10 @@ def newer_models_have_no_budget(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, thinking={"type": "adaptive"})],
 )
 def older_models_do_not_adapt(request: Request) -> Iterator[Finding]:
-    """Before the 4.6 models, thinking is `enabled` with a budget, not `adaptive`."""
+    """Before the 4.6 models, thinking is `enabled` with a budget, not `adaptive`.
+
+    Fix: send `thinking: {"type": "enabled", "budget_tokens": …}`.
+    """
     if kind := _thinking(request):
         yield broken("/thinking/type", "thinking is adaptive") if kind == "adaptive" else met("/thinking")
 
@@ -77,7 +83,10 @@ def older_models_do_not_adapt(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="claude-fable-5", thinking={"type": "disabled"})],
 )
 def some_models_always_think(request: Request) -> Iterator[Finding]:
-    """Thinking cannot be disabled on Fable, Mythos, and Opus and Sonnet from 5.5 on."""
+    """Thinking cannot be disabled on Fable, Mythos, and Opus and Sonnet from 5.5 on.
+
+    Fix: leave `thinking` out, and set a low effort instead.
+    """
     if kind := _thinking(request):
         yield broken("/thinking/type", "thinking is disabled") if kind == "disabled" else met("/thinking")
 
@@ -105,7 +114,10 @@ def some_models_always_think(request: Request) -> Iterator[Finding]:
     ],
 )
 def great_effort_takes_thought(request: Request) -> Iterator[Finding]:
-    """With thinking disabled, the effort is at most `high`."""
+    """With thinking disabled, the effort is at most `high`.
+
+    Fix: lower the effort to `high`, or leave thinking on.
+    """
     if effort := _effort(request):
         wrong = effort in {"xhigh", "max"} and _thinking(request) == "disabled"
         place = "/output_config/effort"
@@ -133,7 +145,8 @@ def great_effort_takes_thought(request: Request) -> Iterator[Finding]:
 def great_effort_thinks_first(request: Request) -> Iterator[Finding]:
     """With thinking only between tools, the effort is at most `high`.
 
-    The documentation says that the API answers 400. It does not quote the error, so the server uses the text for `disabled`.
+    The documentation says that the API answers 400. It does not quote the error, so the server uses the text for
+    `disabled`. Fix: lower the effort to `high`, or let the model think before its answer, too.
     """
     if effort := _effort(request):
         wrong = effort in {"xhigh", "max"} and _thinking(request) == "between_tools"
@@ -155,7 +168,10 @@ def great_effort_thinks_first(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_effort_is_known(request: Request) -> Iterator[Finding]:
-    """The effort is one of the levels that the model supports."""
+    """The effort is one of the levels that the model supports.
+
+    Fix: send a level that the error lists, and keep a table of them for each model.
+    """
     if effort := _effort(request):
         first = request.model.startswith("claude-opus-4-5")
         place, levels = "/output_config/effort", ["high", "low", *([] if first else ["max"]), "medium"]
@@ -181,7 +197,10 @@ def the_effort_is_known(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="claude-haiku-4-5", output_config={"effort": "low"})],
 )
 def older_models_know_no_effort(request: Request) -> Iterator[Finding]:
-    """An effort requires Opus 4.5, Sonnet 4.6 or a newer model."""
+    """An effort requires Opus 4.5, Sonnet 4.6 or a newer model.
+
+    Fix: leave the effort out for these models, and set a thinking budget instead.
+    """
     if isinstance(request.body.get("output_config"), dict):
         place = "/output_config"
         yield broken(place, "this model does not support an effort") if _effort(request) else met(place)

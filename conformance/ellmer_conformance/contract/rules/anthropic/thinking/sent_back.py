@@ -163,7 +163,10 @@ def a_tool_loop_starts_with_a_thought(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant(THOUGHT, "5"))],
 )
 def a_prefill_does_not_think(request: Request) -> Iterator[Finding]:
-    """With thinking disabled, a last assistant message has no thinking block."""
+    """With thinking disabled, a last assistant message has no thinking block.
+
+    Fix: leave the thinking block out of the last message, or enable thinking.
+    """
     found, thinking = list(messages(request.body)), request.body.get("thinking")
     on = isinstance(thinking, dict) and thinking.get("type") in {"enabled", "adaptive"}
     if found and not on and found[-1][1].get("role") == "assistant":

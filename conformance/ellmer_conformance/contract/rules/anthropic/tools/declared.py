@@ -87,7 +87,8 @@ OLD_TOOLS = {
 def computer_tools_are_of_the_models_time(request: Request) -> Iterator[Finding]:
     """A model accepts only the computer tool and the text editor of its own generation. Sonnet and Haiku 5.5 accept only the toolset.
 
-    Amazon Bedrock still accepts the earlier tools.
+    Amazon Bedrock still accepts the earlier tools. Fix: choose the tool's type by the model; the error lists those that
+    it takes.
     """
     old, instead = next(
         (found for models, found in OLD_TOOLS.items() if fnmatchcase(request.model, models)), ("", "")
@@ -114,7 +115,10 @@ def computer_tools_are_of_the_models_time(request: Request) -> Iterator[Finding]
     ],
 )
 def a_choice_has_tools(request: Request) -> Iterator[Finding]:
-    """A request without tools has no `tool_choice`. The tools can be those of the message thread that it continues."""
+    """A request without tools has no `tool_choice`. The tools can be those of the message thread that it continues.
+
+    Fix: add `tool_choice` only together with tools.
+    """
     choice = object_of(request.body.get("tool_choice")).get("type")
     fine = _given(request.body) or continues_thread(request.body)
     if choice in {"auto", "any", "tool"}:
@@ -132,7 +136,10 @@ def a_choice_has_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "tool", "name": "mul"})],
 )
 def the_chosen_tool_is_there(request: Request) -> Iterator[Finding]:
-    """A forced tool is one of the declared tools, or belongs to a declared toolset."""
+    """A forced tool is one of the declared tools, or belongs to a declared toolset.
+
+    Fix: check the name against the declared tools, and raise an error that lists them.
+    """
     choice = object_of(request.body.get("tool_choice"))
     declared = [tool for _, tool in tools(request.body)]
     sets = any("toolset" in str(tool.get("type")) for tool in declared) or request.body.get("mcp_servers")
@@ -183,7 +190,10 @@ def tools_are_anthropics(request: Request) -> Iterator[Finding]:
     ],
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
-    """The name of a tool has 1 to 128 letters, digits, `_` and `-`."""
+    """The name of a tool has 1 to 128 letters, digits, `_` and `-`.
+
+    Fix: replace other characters by `_`, and map the name back when the model calls the tool.
+    """
     for index, pointer, tool in custom(request.body):
         name, place = tool.get("name"), f"{pointer}/name"
         if isinstance(name, str):
@@ -202,7 +212,10 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL, TOOL])],
 )
 def names_are_unique(request: Request) -> Iterator[Finding]:
-    """Each tool has its own name."""
+    """Each tool has its own name.
+
+    Fix: drop a tool that is declared twice, and rename one that another source has.
+    """
     seen: set[str] = set()
     for pointer, tool in tools(request.body):
         name, place = tool.get("name"), f"{pointer}/name"
@@ -225,7 +238,10 @@ def names_are_unique(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[{**TOOL, "description": None}])],
 )
 def a_description_was_no_null(request: Request) -> Iterator[Finding]:
-    """Until the middle of 2025, the description of a tool was not null."""
+    """Until the middle of 2025, the description of a tool was not null.
+
+    Fix: leave `description` out if there is none.
+    """
     for index, (pointer, tool) in enumerate(tools(request.body)):
         if "description" in tool and tool.get("type") in {None, "custom"}:
             place, null = f"{pointer}/description", tool["description"] is None

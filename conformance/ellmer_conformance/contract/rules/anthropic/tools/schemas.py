@@ -90,7 +90,10 @@ def input_schemas_are_one_object(request: Request) -> Iterator[Finding]:
     ],
 )
 def properties_have_plain_names(request: Request) -> Iterator[Finding]:
-    """The name of a tool parameter has 1 to 64 letters, digits, `_`, `.` and `-`."""
+    """The name of a tool parameter has 1 to 64 letters, digits, `_`, `.` and `-`.
+
+    Fix: rename the parameter, and map the name back before the tool is run.
+    """
     for index, pointer, tool in custom(request.body):
         place = f"{pointer}/input_schema/properties"
         for name in object_of(object_of(tool.get("input_schema")).get("properties")):

@@ -86,7 +86,10 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     ],
 )
 def strict_schemas_end(request: Request) -> Iterator[Finding]:
-    """The schema of a strict tool is not recursive."""
+    """The schema of a strict tool is not recursive.
+
+    Fix: unroll the schema to a fixed depth, or leave `strict` out.
+    """
     for index, pointer, tool in _tools(request.body):
         found, place = circle(tool.get("input_schema")), f"{pointer}/input_schema"
         shown = " -> ".join(found)

@@ -89,7 +89,8 @@ def _is_json(text: str) -> bool:
 def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
     """The reported stop reason is the provider's. If the provider sent none, none is reported.
 
-    Why: an invented `stop` says that the answer is complete, so the caller does not ask for the rest.
+    Why: an invented `stop` says that the answer is complete, so the caller does not ask for the rest. Fix: report the
+    provider's reason, and None where it sent none.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.outcome == "incomplete" and any(isinstance(s, Cut) for s in run.case.script):
@@ -162,7 +163,8 @@ def _words(body: bytes) -> list[str]:
 def length_stops_run_nothing(run: Run) -> Iterator[Finding]:
     """A tool call that the token limit truncated is not run; it is dropped or answered with an error.
 
-    Why: a tool that is run with truncated arguments does something that the model did not ask for.
+    Why: a tool that is run with truncated arguments does something that the model did not ask for. Fix: read the stop
+    reason before you run calls, and drop the last call or answer it with an error.
     """
     stopped = [s for s in run.case.script if isinstance(s, Answer) and s.stop == "length"]
     cut = {part.name for answer in stopped for part in answer.parts if isinstance(part, Call)}
@@ -253,7 +255,8 @@ def _is_unwritten(answer: Answer) -> bool:
 def whole_answers_are_not_called_cut(run: Run) -> Iterator[Finding]:
     """An answer that ended by itself is not reported as ended by the token limit, by a filter or by a tool call.
 
-    Why: a caller asks again for the rest, or waits for a call, and there is none.
+    Why: a caller asks again for the rest, or waits for a call, and there is none. Fix: map each of the provider's
+    reasons by itself; do not derive the reason from the content.
     """
     whole = {s.text for s in run.case.script if isinstance(s, Answer) and s.stop in {None, "stop"}}
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):

@@ -103,7 +103,8 @@ def errors_under_200_are_errors(run: Run) -> Iterator[Finding]:
 def stalls_are_timeouts(run: Run) -> Iterator[Finding]:
     """A stalled stream raises an error within the client's own timeout.
 
-    Why: a proxy may drop a connection without closing it, and the caller would wait forever.
+    Why: a proxy may drop a connection without closing it, and the caller would wait forever. Fix: set a read timeout
+    for each chunk, and raise your own error when it ends.
     """
     yield from _typed(run, "ERR-008")
 
@@ -112,7 +113,8 @@ def stalls_are_timeouts(run: Run) -> Iterator[Finding]:
 def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
     """After an error the next question is answered, and the failed message is not sent twice.
 
-    Why: a message that is sent twice changes the conversation, and some APIs refuse it.
+    Why: a message that is sent twice changes the conversation, and some APIs refuse it. Fix: add the user's message to
+    the history only when the turn has succeeded, or take it out again after an error.
     """
     steps = list(zip(run.case.steps, run.replies, strict=False))
     for index, ((before, _), (after, reply)) in enumerate(pairwise(steps)):
@@ -133,7 +135,8 @@ def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
 def errors_are_told_apart(run: Run) -> Iterator[Finding]:
     """A prompt that is too long and a rate limit raise errors of different types.
 
-    Why: a caller shortens a prompt that is too long, and waits after a rate limit.
+    Why: a caller shortens a prompt that is too long, and waits after a rate limit. Fix: map the status and the error's
+    type to classes of your own, one for prompts that are too long and one for rate limits.
     """
     kinds = [s.kind for s in run.case.script if isinstance(s, Failure)]
     if {"context-length", "rate-limit"} <= set(kinds):

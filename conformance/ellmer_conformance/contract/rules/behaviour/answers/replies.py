@@ -33,7 +33,8 @@ _UNCLEAN_TEXT = re.compile(r"\x1b\[|\bsk-[A-Za-z0-9]{8}|canary-key|/home/|/Users
 def transcripts_agree(run: Run) -> Iterator[Finding]:
     """A conversation prints the same for every wire format, streamed or not, apart from ids.
 
-    Why: transcripts of two providers can be compared only if they have one form.
+    Why: transcripts of two providers can be compared only if they have one form. Fix: print from your own types, and
+    not from the provider's objects.
     """
     if run.snapshot_diff is not None:
         yield found(not run.snapshot_diff, "/transcript", f"it differs:\n{run.snapshot_diff}")
@@ -43,7 +44,8 @@ def transcripts_agree(run: Run) -> Iterator[Finding]:
 def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
     """In the transcript, every tool request has its own id and every result has the id of its request.
 
-    Why: a reader matches results and requests by their ids. A library that declares that it takes no tools is not judged.
+    Why: a reader matches results and requests by their ids. A library that declares that it takes no tools is not
+    judged. Fix: keep the provider's id in the request and in its result, and make one where the provider sent none.
     """
     if "tools" in run.refused:
         return
@@ -72,7 +74,8 @@ def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
 def transcripts_are_clean(run: Run) -> Iterator[Finding]:
     """The transcript contains no API key, no terminal escape and no absolute path.
 
-    Why: transcripts are committed, shared and shown in terminals.
+    Why: transcripts are committed, shared and shown in terminals. Fix: print neither headers nor client objects, and
+    escape control characters.
     """
     if run.transcript:
         suspect = any(part in run.transcript for part in _UNCLEAN)  # faster than `re`, and most are clean
@@ -109,7 +112,8 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
 def pieces_add_up(run: Run) -> Iterator[Finding]:
     """The pieces of a stream add up to the whole answer.
 
-    Why: the history must have the text that the user saw arrive.
+    Why: the history must have the text that the user saw arrive. Fix: build the answer from the pieces that you hand
+    over, and leave none out.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         judged = wanted.outcome == "answered" and not run.refused and not is_out_of_step(run, index)
@@ -130,7 +134,8 @@ def pieces_add_up(run: Run) -> Iterator[Finding]:
 def pieces_were_said(run: Run) -> Iterator[Finding]:
     """Each piece of a stream is the model's own words, in order and once. If a client leaves pieces out, it breaks STR-017.
 
-    Why: the user reads the pieces while they arrive, and nobody corrects what was shown twice or in another order.
+    Why: the user reads the pieces while they arrive, and nobody corrects what was shown twice or in another order. Fix:
+    hand over each delta once, and nothing of the event that repeats the whole text.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         answers = answers_to(run, wanted.text)
@@ -165,8 +170,8 @@ def _is_within(part: str, whole: str) -> bool:
 def messages_are_told_apart(run: Run) -> Iterator[Finding]:
     """The texts of two messages in one answer are separated.
 
-    Why: OpenAI's Responses has a comment and the final answer as two messages. Without a break, the last word of one runs
-    into the first word of the other.
+    Why: OpenAI's Responses has a comment and the final answer as two messages. Without a break, the last word of one
+    runs into the first word of the other. Fix: join the texts of separate messages with a blank line.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         messages = _messages(run, answers_to(run, wanted.text)[-1:])
@@ -186,8 +191,9 @@ def messages_are_told_apart(run: Run) -> Iterator[Finding]:
 def empty_answers_are_answers(run: Run) -> Iterator[Finding]:
     """An empty answer gives a defined result, and the next request is valid.
 
-    Why: a model may answer with nothing, for example after a tool's result, and providers refuse empty
-    messages. An answer that a filter emptied may be an error.
+    Why: a model may answer with nothing, for example after a tool's result, and providers refuse empty messages. An
+    answer that a filter emptied may be an error. Fix: return an empty text, and leave an empty message out of the next
+    request.
     """
     empty = {
         index: step.stop for index, step in run.answered() if isinstance(step, Answer) and not step.parts

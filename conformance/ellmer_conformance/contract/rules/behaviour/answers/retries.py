@@ -34,7 +34,8 @@ def retries_wait_as_told(run: Run) -> Iterator[Finding]:
     """A retry waits at least as long as the provider asked: in `retry-after`, as seconds or as a date, in `retry-after-ms`, or in the
     `retryDelay` of Gemini's error, which may have fractions of seconds.
 
-    Why: the provider may limit a client for longer if it comes back too early.
+    Why: the provider may limit a client for longer if it comes back too early. Fix: read `retry-after-ms`,
+    `retry-after` and `retryDelay`, and wait for the longest of them and your own backoff.
     """
     yield from _waits(run)
     yield from under_variations(run, "ERR-001", _waits)
@@ -53,7 +54,8 @@ def _waits(run: Run) -> Iterator[Finding]:
 def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
     """A refused request (400, 401, 403, 404, 413, 422) is not retried.
 
-    Why: the same request is refused again, and the caller waits for nothing.
+    Why: the same request is refused again, and the caller waits for nothing. Fix: retry only 408, 409, 429 and 5xx, and
+    raise every other error at once.
     """
     for index, (exchange, following) in enumerate(pairwise(run.exchanges)):
         status = exchange.response.status if exchange.response else 0
@@ -78,7 +80,8 @@ def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
 def passing_failures_are_tried_again(run: Run) -> Iterator[Finding]:
     """A request with a transient failure (429, 5xx, 529) is retried, as often as the caller allows.
 
-    Why: such a failure passes within seconds, and a user should not have to ask again.
+    Why: such a failure passes within seconds, and a user should not have to ask again. Fix: turn on the retries of the
+    SDK or the HTTP client, and pass the caller's limit on to them.
     """
     if run.case.max_retries and _fails_at_once(run):
         tries = len(retried(run))
@@ -95,7 +98,8 @@ def passing_failures_are_tried_again(run: Run) -> Iterator[Finding]:
 def retries_repeat_the_request(run: Run) -> Iterator[Finding]:
     """A retry sends the same request and runs no tool again.
 
-    Why: a tool may charge a card or send an email, and a second run does it twice.
+    Why: a tool may charge a card or send an email, and a second run does it twice. Fix: build the body once, retry only
+    the HTTP call, and run tools outside of the retried code.
     """
     for index, (failed, again) in enumerate(retried(run)):
         same = failed.request.body == again.request.body
@@ -106,7 +110,8 @@ def retries_repeat_the_request(run: Run) -> Iterator[Finding]:
 def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
     """A request is not retried silently after part of its stream reached the caller.
 
-    Why: the new answer starts from the beginning, after text that the caller has already shown.
+    Why: the new answer starts from the beginning, after text that the caller has already shown. Fix: retry only until
+    the first piece was handed over; after that, raise the error.
     """
     failing = [s for s in run.case.script if isinstance(s, Failure) and s.after]
     if run.case.max_retries and failing and run.streamed:
@@ -144,7 +149,8 @@ def whole_answers_are_not_asked_for_again(run: Run) -> Iterator[Finding]:
 def tries_stay_within_the_limit(run: Run) -> Iterator[Finding]:
     """A failed request is retried at most as often as the caller allows, and not at all if the caller allows none.
 
-    Why: every attempt costs time and may cost money, and retries in two layers multiply.
+    Why: every attempt costs time and may cost money, and retries in two layers multiply. Fix: retry in one layer: set
+    the retries of the SDK or of your own loop to 0.
     """
     failures = [step for step in run.case.script if isinstance(step, Failure)]
     if failures and not run.case.max_retries:

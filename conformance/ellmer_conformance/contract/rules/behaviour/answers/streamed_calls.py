@@ -89,6 +89,7 @@ def late_reasoning_is_kept(run: Run) -> Iterator[Finding]:
 def late_names_are_merged(run: Run) -> Iterator[Finding]:
     """A tool call whose name arrives after its id is one call.
 
-    Why: some compatible servers send the name in a later chunk than the id.
+    Why: some compatible servers send the name in a later chunk than the id. Fix: collect the pieces of a call by its
+    index, and take the name from whichever chunk has it.
     """
     yield from same_as_plain(run, "STR-020")

@@ -87,7 +87,8 @@ def every_line_of_the_format_is_read(run: Run) -> Iterator[Finding]:
 def a_bom_is_skipped(run: Run) -> Iterator[Finding]:
     """A byte order mark before the first event is skipped.
 
-    Why: the event stream format allows the mark, and a parser that keeps it loses the first event.
+    Why: the event stream format allows the mark, and a parser that keeps it loses the first event. Fix: decode the
+    stream as `utf-8-sig`, or drop the mark from the first chunk.
     """
     yield from same_as_plain(run, "STR-005")
 
@@ -170,7 +171,8 @@ def deltas_may_be_null(run: Run) -> Iterator[Finding]:
 def what_follows_the_end_is_ignored(run: Run) -> Iterator[Finding]:
     """Data after the terminal marker is not part of the answer.
 
-    Why: the marker ends the answer, and the connection may stay open after it.
+    Why: the marker ends the answer, and the connection may stay open after it. Fix: stop reading at the terminal
+    marker, and close the stream.
     """
     yield from same_as_plain(run, "STR-019")
 
@@ -264,8 +266,9 @@ def text_in_parts_is_read(run: Run) -> Iterator[Finding]:
     """Text that arrives as a list of parts is read as the same text, streamed or not (Mistral). A piece with a signature is text, too
     (Gemini).
 
-    Why: the content of an answer is a string or a list of parts, in which thoughts and references stand beside the text. A client
-    that expects a string takes the answer for an empty one, and one that takes signed texts for thoughts hides them.
+    Why: the content of an answer is a string or a list of parts, in which thoughts and references stand beside the
+    text. A client that expects a string takes the answer for an empty one, and one that takes signed texts for thoughts
+    hides them. Fix: read `content` as a string or as a list, and take the text of each text part.
     """
     yield from same_as_plain(run, "STR-025")
 
@@ -274,8 +277,8 @@ def text_in_parts_is_read(run: Run) -> Iterator[Finding]:
 def streams_are_handed_over_as_they_come(run: Run) -> Iterator[Finding]:
     """A caller who streams gets a long answer in pieces while it arrives, not all at the end.
 
-    Why: the caller streams in order to show the answer early. A library that does not request a stream
-    is not judged.
+    Why: the caller streams in order to show the answer early. A library that does not request a stream is not judged.
+    Fix: yield each piece as soon as its event was read; do not collect the body first.
     """
     if "stream" not in run.mode or not run.streamed:
         return

@@ -58,8 +58,9 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
 def values_are_handed_over(run: Run) -> Iterator[Finding]:
     """A value that matches its schema reaches the caller unchanged.
 
-    Why: a changed value is wrong data, and no error says so. A program of `--command` may round whole numbers above 2^53, because its
-    language may have no others.
+    Why: a changed value is wrong data, and no error says so. A program of `--command` may round whole numbers above
+    2^53, because its language may have no others. Fix: parse the JSON once, and return the parsed value; do not round
+    numbers or rename keys.
     """
     for index, wanted, reply in _asked(run):
         if wanted.outcome == "answered":

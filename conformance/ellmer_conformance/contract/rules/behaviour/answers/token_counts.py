@@ -65,7 +65,8 @@ def counts_come_from_where_they_are(run: Run) -> Iterator[Finding]:
 def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
     """A client that reports token counts of streams requests them from Chat Completions (`stream_options`).
 
-    Why: Chat Completions sends the counts of a stream only if they are requested.
+    Why: Chat Completions sends the counts of a stream only if they are requested. Fix: set `stream_options:
+    {"include_usage": true}` in streamed requests.
     """
     if run.wire != "openai-chat" or run.provider != "openai":
         return
@@ -85,7 +86,8 @@ def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
 def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
     """Tokens that were read from a cache or written to it are reported as parts of the input, and reasoning tokens as part of the output.
 
-    Why: providers count differently, and costs are wrong if a count means something else for each of them.
+    Why: providers count differently, and costs are wrong if a count means something else for each of them. Fix: add the
+    cached tokens to the input where the provider counts them apart, as Anthropic does, and not where it counts them in.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         usage = next((a.usage for a in answers_to(run, wanted.text)[-1:]), None)
@@ -112,8 +114,9 @@ def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
 def tokens_of_the_providers_tools_are_input(run: Run) -> Iterator[Finding]:
     """The tokens that Gemini's own tools took (`toolUsePromptTokenCount`) are reported as input, and not as output.
 
-    Why: they are a part of the total beside the prompt, the answer and the thoughts. A caller who computes with the prompt alone pays
-    for more than is reported, and one who subtracts the prompt from the total pays the price of output for them.
+    Why: they are a part of the total beside the prompt, the answer and the thoughts. A caller who computes with the
+    prompt alone pays for more than is reported, and one who subtracts the prompt from the total pays the price of
+    output for them. Fix: add `toolUsePromptTokenCount` to the input tokens.
     """
     for varied in run.varied:
         for plain, reply in zip(run.replies, varied.run.replies, strict=False):
@@ -158,7 +161,8 @@ def missing_counts_are_none(run: Run) -> Iterator[Finding]:
     """Token counts that the provider did not send are reported as None, not 0, and the caller still gets the
     answer.
 
-    Why: a 0 says that nothing was used, and an answer without counts is still an answer.
+    Why: a 0 says that nothing was used, and an answer without counts is still an answer. Fix: read the counts with a
+    default of None, and add only those that are there.
     """
     for varied in run.varied:
         if varied.variation.rule != "USG-005":

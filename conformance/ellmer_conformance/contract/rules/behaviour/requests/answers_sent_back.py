@@ -192,8 +192,9 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
     """Separate texts of the user are not joined without a break, and the model's text blocks go back as
     separate blocks, each whole.
 
-    Why: without a break, the last word of one text and the first word of the next become one word. A text that goes back in many
-    blocks, as its pieces arrived, is no longer found in the provider's cache.
+    Why: without a break, the last word of one text and the first word of the next become one word. A text that goes
+    back in many blocks, as its pieces arrived, is no longer found in the provider's cache. Fix: send each text as a
+    part of its own, and collect the pieces of a block into one block.
     """
     for index, ask in enumerate(run.case.steps[:1] if run.sent_items else ()):
         texts = [part.text if isinstance(part, Text) else "" for part in ask.parts]

@@ -104,8 +104,9 @@ def models_called_what_they_called(run: Run) -> Iterator[Finding]:
 def models_thought_what_they_thought(run: Run) -> Iterator[Finding]:
     """The thoughts in a request are the model's own from this conversation, unchanged and in order.
 
-    Why: an API that signs thoughts refuses a changed one. At other APIs, the model continues from the changed
-    thought. A placeholder without a word, such as the dot where Moonshot requires a thought, does not count.
+    Why: an API that signs thoughts refuses a changed one. At other APIs, the model continues from the changed thought.
+    A placeholder without a word, such as the dot where Moonshot requires a thought, does not count. Fix: keep thoughts
+    as they arrived, with their signatures, and send these objects back.
     """
     if not _is_followed(run):
         return

@@ -20,7 +20,8 @@ from .._rulebook import LOSS, MUST, SHOULD, book, found, last, taken
 def callers_values_are_unchanged(run: Run) -> Iterator[Finding]:
     """The history, tools and schemas that the caller passed in are not modified.
 
-    Why: the caller uses these objects again, and what a library adds to them is sent again.
+    Why: the caller uses these objects again, and what a library adds to them is sent again. Fix: copy what the caller
+    passed in before you change it.
     """
     if run.altered is not None:
         yield found(not run.altered, "/altered", f"changed: {', '.join(run.altered)}")
@@ -66,7 +67,8 @@ def _was_given_up(run: Run, exchange: int) -> bool:
 def saved_conversations_go_on(run: Run) -> Iterator[Finding]:
     """A saved and reloaded conversation continues with the same request as one that never stopped.
 
-    Why: what is lost in saving is missing from every later request.
+    Why: what is lost in saving is missing from every later request. Fix: save every field of a message, also ids,
+    signatures and the provider's own parts.
     """
     if run.reloaded and len(run.sent_items) > 1:  # a turn that was refused before it was sent has no request
         before, after = [[_key(i) for i in _beside_new_prompt(run, items)] for items in run.sent_items[-2:]]
@@ -78,7 +80,8 @@ def saved_conversations_go_on(run: Run) -> Iterator[Finding]:
 def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
     """A history from another provider is sent with all its calls and results, paired.
 
-    Why: a user may continue a conversation with another provider, which has other rules for ids.
+    Why: a user may continue a conversation with another provider, which has other rules for ids. Fix: convert calls and
+    results together, and map an id that this provider refuses in both places.
     """
     calls = [p for turn in run.case.history for p in turn.parts if isinstance(p, ToolCall)]
     if not calls or not run.sent_items:
@@ -110,8 +113,9 @@ def named_answers_are_stored(run: Run) -> Iterator[Finding]:
     """A request that names an earlier answer (`previous_response_id`) or a part of one (`item_reference`) names one of this
     conversation, which the provider stored.
 
-    Why: the provider keeps no answer to a request with `store: false`, and refuses its name. The name stands for all that was said
-    up to this answer, so the name of an older one loses what came after it.
+    Why: the provider keeps no answer to a request with `store: false`, and refuses its name. The name stands for all
+    that was said up to this answer, so the name of an older one loses what came after it. Fix: name an earlier answer
+    only if it was made with `store: true`, and send the history otherwise.
     """
     for index, _ in taken(run) if run.way != "recordings" else ():
         for name in _named(run.exchanges[index].request.body):

@@ -209,9 +209,10 @@ def options_reach_the_provider(run: Run) -> Iterator[Finding]:
     """What the caller sets for a turn (a forced or forbidden call, a call of one tool, stop sequences, JSON, a cached prompt, a temperature
     of 0, a limit of tokens, one call at a time, no thinking) is in its request, in the field that the wire format reads.
 
-    Why: the answer changes if an option is dropped, and the caller does not notice. A field that another format has for it
-    is often ignored (`maxOutputTokens` at Bedrock, `num_predict` beside Ollama's `options`). An option of one turn is not sent
-    with the next, and a call is not forced again after its result.
+    Why: the answer changes if an option is dropped, and the caller does not notice. A field that another format has for
+    it is often ignored (`maxOutputTokens` at Bedrock, `num_predict` beside Ollama's `options`). An option of one turn
+    is not sent with the next, and a call is not forced again after its result. Fix: map each option to the field of
+    this wire format, and raise an error for one that it does not have.
     """
     for index, ask, is_first in _requests_of_steps(run):
         place, body = f"/exchanges/{index}/request", _as_read(run.wire, run.exchanges[index].request.body)
@@ -311,7 +312,8 @@ def limits_of_requests_are_kept(run: Run) -> Iterator[Finding]:
     """A turn sends at most as many requests as the caller allows. Then an error says that the limit was reached.
 
     Why: the limit protects the caller from costs, and a turn that it stopped is not complete. The history keeps the
-    answers so far, and the next turn continues from them.
+    answers so far, and the next turn continues from them. Fix: count the requests of a turn, and raise an error at the
+    limit with the history kept.
     """
     for index, (ask, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if "requests" not in ask.options or run.refused:

@@ -421,7 +421,8 @@ def _kind_of_block(block: Json) -> str:
 def thoughts_are_not_the_answer(run: Run) -> Iterator[Finding]:
     """Reasoning is not part of the answer's text.
 
-    Why: a reader, or a program that parses the answer, takes the reasoning for the answer.
+    Why: a reader, or a program that parses the answer, takes the reasoning for the answer. Fix: keep thoughts in a
+    field of their own, and take only text parts into the text.
     """
     thoughts = [
         p.text for s in run.case.script if isinstance(s, Answer) for p in s.parts if isinstance(p, Think)

@@ -27,8 +27,8 @@ _AMONG_MESSAGES = {"openai-chat", "mistral", "cohere", "ollama"}
 def system_prompts_are_in_their_place(run: Run) -> Iterator[Finding]:
     """Every request has the current system prompt, in the place that the wire format defines for it.
 
-    Why: in another place, the model reads it as words of the user or of its own. A prompt that the caller
-    replaced is not sent any more.
+    Why: in another place, the model reads it as words of the user or of its own. A prompt that the caller replaced is
+    not sent any more. Fix: put the prompt into the format's own field or message, and read it anew for each request.
     """
     for index, items in taken(run):
         prompt, replaced = _prompts(run, index)
@@ -46,7 +46,8 @@ def system_prompts_are_in_their_place(run: Run) -> Iterator[Finding]:
 def system_prompts_arrive_once(run: Run) -> Iterator[Finding]:
     """The whole system prompt is sent once and in order.
 
-    Why: a model does not follow instructions that it did not get.
+    Why: a model does not follow instructions that it did not get. Fix: join the parts of the prompt in order, and add
+    it while the request is built, not to the history.
     """
     users = [part.text for ask in run.case.steps for part in ask.parts if isinstance(part, Text)]
     for index, items in enumerate(run.sent_items):

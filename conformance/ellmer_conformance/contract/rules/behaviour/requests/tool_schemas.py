@@ -19,7 +19,8 @@ from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken
 def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
     """The properties, enums, descriptions, nested objects and arrays of a tool's schema reach the provider.
 
-    Why: a model chooses arguments by the schema, and guesses if there is no schema.
+    Why: a model chooses arguments by the schema, and guesses if there is no schema. Fix: pass the tool's schema on
+    whole, and change only the keywords that this provider refuses.
     """
     wanted = {tool.name: tool.parameters for tool in run.case.tools}
     for index, exchange in enumerate(run.exchanges):
@@ -456,7 +457,8 @@ _COMBINED = ("anyOf", "any_of", "oneOf", "allOf")
 def tools_are_written_alike(run: Run) -> Iterator[Finding]:
     """Every request of a conversation has the same tools in the same order and form.
 
-    Why: providers cache the beginning of a request, which contains the tools, byte for byte.
+    Why: providers cache the beginning of a request, which contains the tools, byte for byte. Fix: build the list of
+    tools once, in the order of the caller, and send the same list in every request.
     """
     written = [json.dumps(list(_schemas(e.request.body))) for e in run.exchanges]
     for index, (before, after) in enumerate(pairwise(written)):

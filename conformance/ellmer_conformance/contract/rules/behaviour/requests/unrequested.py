@@ -86,8 +86,9 @@ def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
 def users_say_what_they_said(run: Run) -> Iterator[Finding]:
     """The user's turns contain the user's own words, once, and no others.
 
-    Why: the model would answer words that the user did not say. Only conversations without tools, earlier history
-    and media are judged.
+    Why: the model would answer words that the user did not say. Only conversations without tools, earlier history and
+    media are judged. Fix: send instructions of the library in the system prompt, and only what the user said as the
+    user.
     """
     asks = run.case.steps
     if any(reply.error is not None for reply in run.replies):  # the turn may be given up
@@ -108,7 +109,8 @@ def users_say_what_they_said(run: Run) -> Iterator[Finding]:
 def every_answer_is_asked_for(run: Run) -> Iterator[Finding]:
     """A question that is asked again is sent again; the client does not answer from a cache.
 
-    Why: a cached answer may be the answer to another question, and a user who asks again wants a new one.
+    Why: a cached answer may be the answer to another question, and a user who asks again wants a new one. Fix: turn the
+    cache of answers off by default.
     """
     answered = [r for a, r in zip(run.case.steps, run.replies, strict=False) if a.outcome == "answered"]
     told = [reply for reply in answered if reply.error is None and (reply.text or reply.value is not None)]
@@ -129,8 +131,9 @@ def every_answer_is_asked_for(run: Run) -> Iterator[Finding]:
 def options_are_the_callers(run: Run) -> Iterator[Finding]:
     """Options that the caller did not set (temperature, limits, seeds, stop sequences, user ids) are not sent.
 
-    Why: a default of the library replaces the provider's, and some models refuse it. This is a SHOULD: the
-    API accepts such options, and a library may document its defaults. Anthropic requires `max_tokens`.
+    Why: a default of the library replaces the provider's, and some models refuse it. This is a SHOULD: the API accepts
+    such options, and a library may document its defaults. Anthropic requires `max_tokens`. Fix: leave an option out of
+    the body unless the caller set it.
     """
     set_options = {name for ask in run.case.steps for name in ask.options}
     asked = {field for name in set_options for field in _FIELDS_OF.get(name, {name})}
@@ -145,7 +148,8 @@ def options_are_the_callers(run: Run) -> Iterator[Finding]:
 def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
     """The request names the model that the caller chose, for the conversation or for this turn.
 
-    Why: another model has another price and gives other answers.
+    Why: another model has another price and gives other answers. Fix: pass the caller's model on, and raise an error
+    for a name that you do not accept.
     """
     several = any("model" in ask.options for ask in run.case.steps) and not run.refused
     for index, exchange in enumerate(run.exchanges):
@@ -173,7 +177,7 @@ def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
     a library may leave the tools out after they have been called, and it may leave them out where the caller forbids calls.
 
     Why: the model chooses a tool by its name and its description. A library may describe a tool that the caller did not
-    describe.
+    describe. Fix: send the caller's name and description of each tool in every request.
     """
     if run.refused or not run.case.tools:
         return
@@ -210,8 +214,9 @@ def tools_are_the_callers(run: Run) -> Iterator[Finding]:
     """A request declares the caller's tools, each once, and no others: no functions of the library, and no tools that
     the provider runs, such as a search.
 
-    Why: the model may call the added tool. A search costs money, and its results get into the answer. A case
-    is not judged if a value is requested, because a library may request it with a tool.
+    Why: the model may call the added tool. A search costs money, and its results get into the answer. A case is not
+    judged if a value is requested, because a library may request it with a tool. Fix: leave your own tools out, or let
+    the caller switch them on.
     """
     if any(ask.schema for ask in run.case.steps) or run.case.searching:
         return

@@ -23,7 +23,8 @@ from .._rulebook import LOSS, MUST, book, found
 def uploaded_files_are_named(run: Run) -> Iterator[Finding]:
     """A file that was uploaded is named by its id in every request of its conversation, and its bytes are not sent again.
 
-    Why: callers upload a file so that its bytes are sent only once.
+    Why: callers upload a file so that its bytes are sent only once. Fix: keep the id of the upload in the history, and
+    send the id instead of the bytes.
     """
     files = [p.file for ask in run.case.steps[:1] for p in ask.parts if isinstance(p, Upload)]
     if not files or run.refused:

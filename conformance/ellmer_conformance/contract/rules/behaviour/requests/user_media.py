@@ -44,8 +44,8 @@ def user_media_arrive(run: Run) -> Iterator[Finding]:
 def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
     """Text, images, documents and audio of a user turn arrive once and in the order in which they were given.
 
-    Why: a caption describes the image that follows it. If a library documents that it takes texts and media
-    separately, each kind must keep its own order.
+    Why: a caption describes the image that follows it. If a library documents that it takes texts and media separately,
+    each kind must keep its own order. Fix: build the content in one pass over the caller's parts.
     """
     parts = [part for ask in run.case.steps[:1] for part in ask.parts]
     if (
@@ -88,7 +88,7 @@ def media_come_alone(run: Run) -> Iterator[Finding]:
 def detail_is_the_callers(run: Run) -> Iterator[Finding]:
     """The `detail` of an image is sent only if the caller set it.
 
-    Why: the detail decides how many tokens an image costs.
+    Why: the detail decides how many tokens an image costs. Fix: leave `detail` out unless the caller set it.
     """
     if run.wire != "openai-chat":
         return
@@ -122,7 +122,8 @@ def pdfs_are_documents(run: Run) -> Iterator[Finding]:
 def images_are_what_they_say(run: Run) -> Iterator[Finding]:
     """The media type of an image in the request matches its bytes.
 
-    Why: Anthropic refuses an image whose type does not fit its bytes, and other APIs may misread it.
+    Why: Anthropic refuses an image whose type does not fit its bytes, and other APIs may misread it. Fix: take the
+    media type from the first bytes, and not from the file's name.
     """
     types = {media.sha256: media.type for media in (*_given(run), *run.tool_media()) if media.data}
     for index, items in enumerate(run.sent_items):

@@ -19,7 +19,8 @@ _SAYS_NO = re.compile(r"den(y|ied)|reject|refus|declin|not (approv|allow|permit)
 def somebody_is_asked_about_calls(run: Run) -> Iterator[Finding]:
     """The approver is asked once about each call of a tool that needs an approval, and sees the model's arguments.
 
-    Why: the tool may do something that cannot be undone.
+    Why: the tool may do something that cannot be undone. Fix: ask before a call is run, once for its id, and pass its
+    arguments on.
     """
     calls = [call_key(call.name, call.arguments) for _, call in _calls(run)]
     if calls:
@@ -40,7 +41,8 @@ def somebody_is_asked_about_calls(run: Run) -> Iterator[Finding]:
 def denied_calls_are_answered(run: Run) -> Iterator[Finding]:
     """A call that was denied is not run, and its result tells the model that it was denied.
 
-    Why: a model that is not told reports success, or calls the tool again.
+    Why: a model that is not told reports success, or calls the tool again. Fix: send a result for the call that says
+    who denied it.
     """
     ran = {call_key(r.name, r.arguments) for r in run.tool_runs}
     for index, call in _calls(run):
@@ -56,7 +58,7 @@ def denied_calls_are_answered(run: Run) -> Iterator[Finding]:
 def edited_arguments_are_used(run: Run) -> Iterator[Finding]:
     """A call that was approved with other arguments is run with these, and not with the model's.
 
-    Why: only the edited arguments were approved.
+    Why: only the edited arguments were approved. Fix: run the tool with the arguments that the approver returned.
     """
     ran = [call_key(r.name, r.arguments) for r in run.tool_runs]
     for _, call in _calls(run):

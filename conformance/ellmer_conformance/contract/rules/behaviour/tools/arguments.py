@@ -23,7 +23,8 @@ from .._rulebook import LOSS, MUST, SHOULD, book, found, last
 def numbers_keep_their_value(run: Run) -> Iterator[Finding]:
     """Large integers, -0.0 and long fractions in arguments reach the tool unchanged.
 
-    Why: a rounded number is another number, and a rounded id names another record.
+    Why: a rounded number is another number, and a rounded id names another record. Fix: parse arguments with a JSON
+    reader that keeps whole numbers, and do not convert them to floats.
     """
     approved = [run.approved(call) for _, calls in run.calls() for call in calls]
     wanted = [dict(arguments) for arguments in approved if arguments is not None and _numbers(arguments)]

@@ -119,7 +119,8 @@ def failures_are_flagged(run: Run) -> Iterator[Finding]:
     """The result of a failed tool has the error flag, if the format has one, and says in its text that the
     tool failed.
 
-    Why: a model that knows of the failure can correct the call.
+    Why: a model that knows of the failure can correct the call. Fix: set `is_error`, or the format's own flag, and
+    write that the tool failed.
     """
     for index, item, outcomes in results_with_runs(run):
         if all(each.error is not None for each in outcomes):
@@ -131,7 +132,8 @@ def failures_are_flagged(run: Run) -> Iterator[Finding]:
 def unknown_tools_are_answered(run: Run) -> Iterator[Finding]:
     """A call of an unknown tool is answered with an error result, and the conversation goes on.
 
-    Why: a model that is told can correct the name, and an exception ends the conversation.
+    Why: a model that is told can correct the name, and an exception ends the conversation. Fix: answer the call with an
+    error result that lists the tools that there are.
     """
     offered = {tool.name for tool in run.case.tools}
     for index, calls in run.calls():
@@ -156,7 +158,8 @@ def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
     on, or ends in an error.
 
     Why: providers refuse a request in which a call has no result. RUN-003 and TXT-005 judge a turn that ended in an
-    error without a further request.
+    error without a further request. Fix: make a result for every call of the answer, also for one that could not be
+    parsed or run.
     """
     for index, calls in [] if answer_refused(run) else run.calls():
         if _ended_in_an_error(run, index):
@@ -192,7 +195,8 @@ def _malformed(run: Run) -> Iterator[tuple[int, str]]:
 def results_are_sent_once(run: Run) -> Iterator[Finding]:
     """A call has one result in each request, and a request that follows no call has no new result.
 
-    Why: the model takes a second result for the result of another call, which did not happen.
+    Why: the model takes a second result for the result of another call, which did not happen. Fix: collect results by
+    the call's id, and add them to the history once.
     """
     if share_ids(run) or answer_refused(run):
         return
@@ -212,7 +216,8 @@ def results_are_sent_once(run: Run) -> Iterator[Finding]:
 def parallel_results_are_one_message(run: Run) -> Iterator[Finding]:
     """The results of parallel calls are in one message of the user (Anthropic, Bedrock).
 
-    Why: the documentation calls separate messages wrong: Claude learns from them to make no parallel calls.
+    Why: the documentation calls separate messages wrong: Claude learns from them to make no parallel calls. Fix:
+    collect the results of an answer, and send them in one user message.
     """
     if run.wire not in {"anthropic", "bedrock"}:
         return
@@ -245,7 +250,8 @@ def _ended_in_an_error(run: Run, index: int) -> bool:
 def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
     """Each result has the value of its own call, in whatever order the tools finished.
 
-    Why: tools finish in any order, and a swapped result is a false one.
+    Why: tools finish in any order, and a swapped result is a false one. Fix: store each result under its call's id, and
+    not in the order in which tools finish.
     """
     ids_of_history = {
         part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)
@@ -320,7 +326,8 @@ def every_call_is_run(run: Run) -> Iterator[Finding]:
 def failing_siblings_drop_nothing(run: Run) -> Iterator[Finding]:
     """If one of several parallel tools fails, the results of the others are still sent.
 
-    Why: the model can go on with the results of the tools that succeeded.
+    Why: the model can go on with the results of the tools that succeeded. Fix: catch the error of each tool by itself,
+    for example with `gather(return_exceptions=True)`.
     """
     good = [r for r in run.tool_runs if r.error is None and isinstance(r.value, str)]
     if not any(r.error for r in run.tool_runs) or not run.sent_items:

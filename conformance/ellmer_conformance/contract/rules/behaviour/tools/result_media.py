@@ -68,7 +68,8 @@ def _by_kind(media: Iterable[Media]) -> list[Media]:
 def hoisted_media_are_attributed(run: Run) -> Iterator[Finding]:
     """Media that were moved out of a tool result are preceded by a text with the id of the call.
 
-    Why: with two image tools, the model cannot know which call returned which image.
+    Why: with two image tools, the model cannot know which call returned which image. Fix: write a text with the call's
+    id before the moved media.
     """
     wanted = {m.sha256 for m in run.tool_media()}
     for index, items in enumerate(run.sent_items):
@@ -127,7 +128,8 @@ def _as_text(media: Media) -> str:
 def media_are_replayed_once(run: Run) -> Iterator[Finding]:
     """The next turn's request contains the media exactly once, and does not wrap them again.
 
-    Why: a model that no longer gets an image answers questions about it as if it saw it.
+    Why: a model that no longer gets an image answers questions about it as if it saw it. Fix: convert a result while
+    the request is built, and leave the history as it was.
     """
     wanted = Counter(m.sha256 for m in run.tool_media())
     if run.refused or len(run.case.steps) < 2 or not run.sent_items:
@@ -144,7 +146,8 @@ def media_are_replayed_once(run: Run) -> Iterator[Finding]:
 def nesting_errors_name_the_place(run: Run) -> Iterator[Finding]:
     """Media deep inside a result are sent, or an error names the tool and the path.
 
-    Why: the author of the tool must learn which value to change.
+    Why: the author of the tool must learn which value to change. Fix: search lists and objects for media, and name the
+    path of one that you cannot send.
     """
     sent = {item.media.sha256 for items in run.sent_items for item in items if item.media}
     for r in run.tool_runs:
@@ -161,7 +164,8 @@ def nesting_errors_name_the_place(run: Run) -> Iterator[Finding]:
 def transcripts_hold_no_base64(run: Run) -> Iterator[Finding]:
     """The printed transcript shows a placeholder for media, never base64.
 
-    Why: the base64 of one image fills pages that nobody can read.
+    Why: the base64 of one image fills pages that nobody can read. Fix: print the type and the size of the media
+    instead.
     """
     media = [m for a in run.case.steps for m in media_of(list(a.parts))] + run.tool_media()
     for item in media if run.transcript else ():

@@ -19,7 +19,8 @@ from .._rulebook import LOSS, MUST, SHOULD, at, book, found, taken
 def structured_results_are_json(run: Run) -> Iterator[Finding]:
     """An object or list from a tool reaches the model as equivalent JSON.
 
-    Why: Python's `repr` has quotes and names, such as `None`, that are not JSON.
+    Why: Python's `repr` has quotes and names, such as `None`, that are not JSON. Fix: write objects and lists with
+    `json.dumps`, and not with `str`.
     """
     values = {
         call_key(r.name, r.arguments): r.value
@@ -105,7 +106,8 @@ def _holds(text: str, value: Any) -> bool:
 def good_results_are_no_errors(run: Run) -> Iterator[Finding]:
     """The result of a tool that did not fail is not marked as an error.
 
-    Why: a model that reads of a failure tries again, or tells the user that it failed.
+    Why: a model that reads of a failure tries again, or tells the user that it failed. Fix: set the error flag only if
+    the tool raised an exception or said that it failed.
     """
     for index, item, outcomes in results_with_runs(run):
         if all(each.error is None and _is_plain(each.value) for each in outcomes):
@@ -126,7 +128,8 @@ def failures_can_be_seen(run: Run) -> Iterator[Finding]:
     """The result of a failed tool differs from a successful one. It has the error flag, says that something failed, or
     names the error. So does the result of a call of a tool that there is not.
 
-    Why: otherwise the model takes an empty or invented result for the truth. In formats without a flag, the text says it.
+    Why: otherwise the model takes an empty or invented result for the truth. In formats without a flag, the text says
+    it. Fix: set the error flag where the format has one, and begin the text with `Error:` where it has none.
     """
     for index, item, outcomes in results_with_runs(run):
         errors = [each.error for each in outcomes if each.error is not None]
@@ -209,7 +212,8 @@ def results_are_what_tools_returned(run: Run) -> Iterator[Finding]:
     An object may have another form than JSON (PAIR-030) if its keys and values can be read. Texts beside media are in the request.
     A result that the caller supplies is sent as it is.
 
-    Why: the model believes that the tool returned these words and values.
+    Why: the model believes that the tool returned these words and values. Fix: send the tool's value alone, without
+    labels, logs or the call's arguments.
     """
     yield from _texts_beside_media(run)
     yield from _supplied(run)
@@ -233,7 +237,8 @@ def results_are_what_tools_returned(run: Run) -> Iterator[Finding]:
 def failures_say_why(run: Run) -> Iterator[Finding]:
     """The result of a tool that raised an error has the words of the error.
 
-    Why: a model that knows what was wrong can correct its call. The documentation asks for instructive messages.
+    Why: a model that knows what was wrong can correct its call. The documentation asks for instructive messages. Fix:
+    put the exception's message into the result.
     """
     for index, item, outcomes in results_with_runs(run):
         words = [str(each.error).strip("'") for each in outcomes if each.error is not None]

@@ -13,7 +13,12 @@ from .._refusals_and_examples import ASK, MUST, REJECT, body
 _SAID = {"role": "assistant", "content": "5"}
 _BRIEF = {"role": "system", "content": "Be brief."}
 _ANY_QWEN = "*[Qq]wen3.[56]*"
-_GEMMA, _QWEN = "google/gemma-3-27b-it", "Qwen/Qwen3.6-27B"
+_GEMMA, _QWEN, _OSS = "google/gemma-3-27b-it", "Qwen/Qwen3.6-27B", "openai/gpt-oss-20b"
+_CALLS = {
+    "role": "assistant",
+    "tool_calls": [{"id": "a", "type": "function", "function": {"name": "add", "arguments": "{}"}}],
+}
+_RESULT = {"role": "tool", "tool_call_id": "a", "content": "5"}
 
 
 def add_template_rules(book: RuleBook, worded: Callable[[str], Refusal]) -> None:
@@ -23,7 +28,7 @@ def add_template_rules(book: RuleBook, worded: Callable[[str], Refusal]) -> None
         book: The book of the server.
         worded: A function that returns the server's answer for the words of a template.
     """
-    for rule in (_sides_alternate, _the_system_prompt_is_first, _the_user_asks):
+    for rule in (_sides_alternate, _the_system_prompt_is_first, _the_user_asks, _results_follow_calls):
         rule(book, worded)
 
 
@@ -82,6 +87,26 @@ def _the_user_asks(book: RuleBook, worded: Callable[[str], Refusal]) -> None:
     )(the_user_asks)
 
 
+def _results_follow_calls(book: RuleBook, worded: Callable[[str], Refusal]) -> None:
+    book.rule(
+        "PAIR-023",
+        MUST,
+        REJECT,
+        source=[
+            "https://github.com/HKUDS/nanobot/issues/2007",
+            "https://github.com/openai/codex/issues/8816",
+            "https://huggingface.co/openai/gpt-oss-20b/blob/main/chat_template.jinja",
+            "https://huggingface.co/MiniMaxAI/MiniMax-M2/blob/main/chat_template.jinja",
+        ],
+        refusal=worded(
+            "Message has tool role, but there was no previous assistant message with a tool call!"
+        ),
+        models=["*gpt-oss*", "*[Mm]ini[Mm]ax-[Mm]2*"],
+        examples=[body(ASK, _CALLS, _RESULT, _RESULT, model=_OSS)],
+        counterexamples=[body(ASK, _RESULT, model=_OSS), body(ASK, _CALLS, _SAID, _RESULT, model=_OSS)],
+    )(results_follow_calls)
+
+
 def sides_alternate(request: Request) -> Iterator[Finding]:
     """After the system messages, user and assistant messages alternate, starting with the user.
 
@@ -119,3 +144,16 @@ def the_user_asks(request: Request) -> Iterator[Finding]:
     """
     asked = any(message.get("role") == "user" for _, message in messages(request.body))
     yield met("/messages") if asked else broken("/messages", "no message is the user's")
+
+
+def results_follow_calls(request: Request) -> Iterator[Finding]:
+    """The last assistant message before a tool message has tool calls.
+
+    Fix: when you shorten the history, drop a call and its results together.
+    """
+    calls = False
+    for pointer, message in messages(request.body):
+        if message.get("role") == "assistant":
+            calls = bool(message.get("tool_calls"))
+        elif message.get("role") == "tool":
+            yield met(pointer) if calls else broken(pointer, "no call is before this result")

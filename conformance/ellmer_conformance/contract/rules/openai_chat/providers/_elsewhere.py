@@ -10,7 +10,7 @@ from ....observed.exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, broken, met
-from ....rulebook import ErrorBody, RuleBook, UnsupportedFeature
+from ....rulebook import NO_IMAGES, ErrorBody, RuleBook, UnsupportedFeature
 from ..._openai.refusals import refused
 from ..._shape_faults import IDS as RULES_OF_SHAPES
 from ..._shape_faults import UNRECORDED
@@ -77,6 +77,7 @@ def refuses_images(*models: str, example: str, source: str) -> UnsupportedFeatur
         body(ASK, model=example),
         body({"role": "user", "content": [IMAGE]}, model=example),
         preview=True,
+        fix=NO_IMAGES,
     )
 
 

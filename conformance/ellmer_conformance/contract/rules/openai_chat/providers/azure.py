@@ -52,6 +52,7 @@ add_feature_rules(
                 tools=[TOOL],
                 tool_choice={"type": "function", "function": {"name": "add"}},
             ),
+            fix="send `auto` or `required`, and declare only the function that is to be called.",
         )
     ],
 )

@@ -7,7 +7,7 @@ from datetime import date
 from ....observed.exchange import Request
 from ....readers.json_access import object_of
 from ....rule import Refusal
-from ....rulebook import UnsupportedFeature, add_feature_rules
+from ....rulebook import NO_IMAGES, UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import numbered_error_body
 from .._refusals_and_examples import ASK, IMAGE, body
 from ..features import a_part, logprobs
@@ -58,6 +58,7 @@ add_feature_rules(
             a_part("image_url", "video_url", "input_audio"),
             body(ASK, model=_V4),
             body(_PICTURE, model=_V4),
+            fix=NO_IMAGES,
         ),
         UnsupportedFeature(
             "REQ-051",
@@ -68,6 +69,7 @@ add_feature_rules(
             a_part("image_url"),
             body(ASK, model=_M2),
             body(_PICTURE, model=_M2),
+            fix=NO_IMAGES,
         ),
         UnsupportedFeature(
             "REQ-052",
@@ -82,6 +84,7 @@ add_feature_rules(
             body(ASK, model=_OSS),
             body(_PICTURE, model=_OSS),
             since=_STRICTER,
+            fix=NO_IMAGES,
         ),
         UnsupportedFeature(
             "STO-016",
@@ -95,6 +98,7 @@ add_feature_rules(
             _unnamed,
             body(ASK, model=_V4),
             body(ASK, model=_V4, response_format={"type": "json_schema", "json_schema": {"schema": {}}}),
+            fix="write `json_schema.name`.",
         ),
         UnsupportedFeature(
             "STO-018",
@@ -109,6 +113,7 @@ add_feature_rules(
             body(ASK, model=_OSS),
             body(ASK, model=_OSS, response_format={"type": "json_schema", "json_schema": {"schema": {}}}),
             since=_STRICTER,
+            fix="write `json_schema.name`.",
         ),
         UnsupportedFeature(
             "REQ-053",
@@ -119,6 +124,7 @@ add_feature_rules(
             logprobs,
             body(ASK, model=_M2),
             body(ASK, model=_M2, logprobs=True),
+            fix="leave `logprobs` out for these models.",
         ),
         UnsupportedFeature(
             "REQ-054",
@@ -129,6 +135,7 @@ add_feature_rules(
             lambda request: "/top_logprobs" if (request.body.get("top_logprobs") or 0) > 1 else None,
             body(ASK, model=_GLM, logprobs=True, top_logprobs=1),
             body(ASK, model=_GLM, logprobs=True, top_logprobs=2),
+            fix="send 1, or leave `top_logprobs` out.",
         ),
     ],
 )

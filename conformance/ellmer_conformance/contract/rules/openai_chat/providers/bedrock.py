@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....rulebook import UnsupportedFeature, add_feature_rules
+from ....rulebook import NO_IMAGES, UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from .._refusals_and_examples import ASK, IMAGE, body
 from ..features import a_part
@@ -32,6 +32,7 @@ add_feature_rules(
             a_part("image_url"),
             body(ASK, model=_OSS),
             body({"role": "user", "content": [IMAGE]}, model=_OSS),
+            fix=NO_IMAGES,
         ),
     ],
 )

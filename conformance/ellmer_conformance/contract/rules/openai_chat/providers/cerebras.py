@@ -70,6 +70,7 @@ add_feature_rules(
             body(ASK, model=_OSS, tools=[TOOL], tool_choice="auto"),
             body(ASK, model=_OSS, tools=[TOOL], tool_choice="required"),
             until=date(2025, 12, 12),  # accepted in the recordings of that day and later
+            fix="send `auto`, and say in the prompt which tool to call.",
         ),
         UnsupportedFeature(
             "STO-016",
@@ -84,6 +85,7 @@ add_feature_rules(
             streamed_format,
             body(ASK, model=_QWEN, response_format=_JSON),
             body(ASK, model=_QWEN, response_format=_JSON, stream=True),
+            fix="leave `stream` out of requests with a schema.",
         ),
         UnsupportedFeature(
             "STO-017",
@@ -98,6 +100,7 @@ add_feature_rules(
             body(ASK, model="qwen-3-32b", tools=[TOOL]),
             body(ASK, model="qwen-3-32b", tools=[TOOL], stream=True),
             until=date(2025, 12, 12),  # accepted in the recordings of that day and later
+            fix="leave `stream` out of requests with a schema or with tools.",
         ),
     ],
 )

@@ -48,7 +48,10 @@ _TEXT = "@cf/qwen/qwen2.5-coder-32b-instruct"
     counterexamples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}, IMAGE]}, model=_TEXT)],
 )
 def content_of_text_models_is_a_string(request: Request) -> Iterator[Finding]:
-    """The content of a message to a text model is a string, not a list of texts and images."""
+    """The content of a message to a text model is a string, not a list of texts and images.
+
+    Fix: join the texts of a message to one string.
+    """
     found = [
         f"{pointer}/content"
         for pointer, message in messages(request.body)
@@ -90,6 +93,7 @@ add_feature_rules(
             _streamed_schema,
             body(ASK, model=_LLAMA, response_format={"type": "json_object"}),
             body(ASK, model=_LLAMA, response_format={"type": "json_schema"}, stream=True),
+            fix="leave `stream` out of requests with a schema.",
         ),
     ],
 )

@@ -60,6 +60,7 @@ add_feature_rules(
             lambda request: "/model" if request.model else None,
             body(ASK, model="gpt-4.1"),
             body(ASK, model="gpt-5.3-codex"),
+            fix="send this model's requests to the Responses API.",
         ),
         UnsupportedFeature(
             "REQ-056",
@@ -73,6 +74,7 @@ add_feature_rules(
             _other_part,
             body({"role": "user", "content": [IMAGE]}),
             body({"role": "user", "content": [{"type": "image", "source": {"type": "base64"}}]}),
+            fix="send the text of a file, and raise an error for other media.",
         ),
         UnsupportedFeature(
             "IMG-041",
@@ -83,6 +85,7 @@ add_feature_rules(
             _image_part_without_image,
             body({"role": "user", "content": [IMAGE]}),
             body({"role": "user", "content": [{"type": "image_url"}]}),
+            fix='write `"image_url": {"url": …}`.',
         ),
     ],
 )

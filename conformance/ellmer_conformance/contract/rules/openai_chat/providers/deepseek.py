@@ -94,7 +94,10 @@ deepseek = elsewhere(
     counterexamples=[body({"role": "user", "content": {"type": "text"}}, model="deepseek-chat")],
 )
 def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
-    """Content is a string or a list of parts."""
+    """Content is a string or a list of parts.
+
+    Fix: wrap a single part in a list.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         right, place = isinstance(message.get("content", ""), str | list | None), f"{pointer}/content"
         yield (
@@ -128,7 +131,10 @@ _ROLES = "`system`, `user`, `assistant`, `tool`"
     counterexamples=[body({"role": "developer", "content": "Be brief."}, ASK, model="deepseek-chat")],
 )
 def roles_are_known(request: Request) -> Iterator[Finding]:
-    """The role of a message is `system`, `user`, `assistant` or `tool`, not `developer`."""
+    """The role of a message is `system`, `user`, `assistant` or `tool`, not `developer`.
+
+    Fix: send the role `system` instead of `developer`.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         role, place = message.get("role"), f"{pointer}/role"
         fine = role in {"system", "user", "assistant", "tool", "latest_reminder"}
@@ -155,7 +161,10 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[_typed("union")], model="deepseek-chat")],
 )
 def properties_have_a_type_of_json(request: Request) -> Iterator[Finding]:
-    """The type of a parameter is one of JSON Schema's."""
+    """The type of a parameter is one of JSON Schema's.
+
+    Fix: map other names, such as `int` or `float`, to `integer` or `number`.
+    """
     for pointer, tool in tools(request.body):
         function = object_of(tool.get("function"))
         properties = object_of(object_of(function.get("parameters")).get("properties"))
@@ -228,7 +237,10 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
     ],
 )
 def files_are_sent(request: Request) -> Iterator[Finding]:
-    """A file part has a `file_id` or `file_data`."""
+    """A file part has a `file_id` or `file_data`.
+
+    Fix: upload the file and send its id, or send its bytes as a data URL.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         for place, part in parts(message, pointer):
             if part.get("type") == "file":
@@ -279,7 +291,8 @@ THINKS_BY_DEFAULT = ("deepseek-v4", "deepseek-flash")
 def thoughts_come_back(request: Request) -> Iterator[Finding]:
     """With thinking enabled, an assistant message with tool calls has its `reasoning_content`, which may be empty.
 
-    V4 and later think by default. Before V4, the reasoning of earlier user turns was not required.
+    V4 and later think by default. Before V4, the reasoning of earlier user turns was not required. Fix: keep
+    `reasoning_content` of each answer with calls, and send it back as a field of that message.
     """
     if _thinks(request):
         found = list(messages(request.body))
@@ -315,7 +328,10 @@ def thoughts_come_back(request: Request) -> Iterator[Finding]:
     ],
 )
 def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
-    """With thinking enabled, `tool_choice` does not force a tool."""
+    """With thinking enabled, `tool_choice` does not force a tool.
+
+    Fix: send `auto`, or disable thinking for this request.
+    """
     if _thinks(request):
         choice = request.body.get("tool_choice")
         forced = choice == "required" or isinstance(choice, dict)
@@ -336,7 +352,10 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_reasoner_takes_less(request: Request) -> Iterator[Finding]:
-    """The reasoner model does not accept log probabilities or a forced tool call."""
+    """The reasoner model does not accept log probabilities or a forced tool call.
+
+    Fix: leave these options out for this model.
+    """
     choice = request.body.get("tool_choice")
     if request.body.get("logprobs"):
         yield broken(

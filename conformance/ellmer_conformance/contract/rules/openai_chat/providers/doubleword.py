@@ -41,6 +41,7 @@ add_feature_rules(
             _hot,
             body(ASK, temperature=2),
             body(ASK, temperature=100),
+            fix="check the caller's value before the request.",
         )
     ],
 )

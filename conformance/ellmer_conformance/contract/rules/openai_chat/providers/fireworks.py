@@ -8,7 +8,7 @@ from ....observed.exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import UnsupportedFeature, add_feature_rules
+from ....rulebook import NO_IMAGES, UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from ..._references import dangling
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body
@@ -46,7 +46,10 @@ fireworks = elsewhere("fireworks", error_body=_bare)
     counterexamples=[body(ASK, model=_OSS, promptCacheKey="a")],
 )
 def there_are_no_fields_of_others(request: Request) -> Iterator[Finding]:
-    """The request has no options of other providers, such as `vl_high_resolution_images`."""
+    """The request has no options of other providers, such as `vl_high_resolution_images`.
+
+    Fix: leave out the field that the error names.
+    """
     for key, value in request.body.items():
         problem = f"`{key}` is not a parameter"
         wrong = key in FOREIGN
@@ -85,6 +88,7 @@ add_feature_rules(
             _lost,
             body(ASK, model=_OSS, tools=[_tool(**{"$defs": {"X": {"type": "string"}}})]),
             body(ASK, model=_OSS, tools=[_tool()]),
+            fix="keep `$defs` in the schema, or write each definition where it is used.",
         ),
         UnsupportedFeature(
             "REQ-050",
@@ -100,6 +104,7 @@ add_feature_rules(
             a_part("image_url"),
             body(ASK, model=_OSS),
             body({"role": "user", "content": [IMAGE]}, model=_OSS),
+            fix=NO_IMAGES,
         ),
     ],
 )

@@ -33,7 +33,10 @@ github = elsewhere("github")
     ],
 )
 def the_schema_is_inside(request: Request) -> Iterator[Finding]:
-    """The schema of a response format is in `json_schema.schema`, not in `json_schema` itself."""
+    """The schema of a response format is in `json_schema.schema`, not in `json_schema` itself.
+
+    Fix: write `"json_schema": {"name": …, "schema": …}`.
+    """
     schema = object_of(object_of(request.body.get("response_format")).get("json_schema"))
     if schema:
         wrong = "$schema" in schema and "schema" not in schema

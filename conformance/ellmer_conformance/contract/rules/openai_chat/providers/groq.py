@@ -12,7 +12,7 @@ from ....observed.exchange import Request
 from ....readers.json_access import object_of, words
 from ....readers.openai_chat import messages, parts, tools
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import RuleBook, UnsupportedFeature, add_feature_rules
+from ....rulebook import NO_TOOLS, RuleBook, UnsupportedFeature, add_feature_rules
 from ....shapes import Fault
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
@@ -69,7 +69,10 @@ FOREIGN = {"assistant": ("status", "reasoning_content"), "user": ("tool_calls",)
     ],
 )
 def results_are_whole(request: Request) -> Iterator[Finding]:
-    """A tool message has a `tool_call_id` and content."""
+    """A tool message has a `tool_call_id` and content.
+
+    Fix: send the call's id, and an empty string for a result without words.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         if message.get("role") == "tool":
             for key in ("tool_call_id", "content"):
@@ -97,7 +100,7 @@ def results_are_whole(request: Request) -> Iterator[Finding]:
 def there_are_no_fields_of_others(request: Request) -> Iterator[Finding]:
     """The request has no options of other providers, such as `verbosity` and `reasoning`.
 
-    Why: Groq checks requests against a closed schema.
+    Why: Groq checks requests against a closed schema. Fix: leave out the field that the error names.
     """
     for key in request.body:
         fine = key not in FOREIGN_OPTIONS
@@ -187,7 +190,10 @@ UNSCHEMED = [
     counterexamples=[body({"role": "user", "content": [IMAGE]}, model="llama-3.1-8b-instant")],
 )
 def text_models_read_text(request: Request) -> Iterator[Finding]:
-    """A text model does not accept images."""
+    """A text model does not accept images.
+
+    Fix: raise an error that names the model, or write a text in the image's place.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
         place = f"{pointer}/content"
@@ -206,7 +212,10 @@ def text_models_read_text(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="llama-3.1-8b-instant", response_format={"type": "json_schema"})],
 )
 def small_models_have_no_schema(request: Request) -> Iterator[Finding]:
-    """The smaller models do not support the response format `json_schema`."""
+    """The smaller models do not support the response format `json_schema`.
+
+    Fix: use `json_object`, and describe the schema in the prompt.
+    """
     asked = object_of(request.body.get("response_format")).get("type") == "json_schema"
     yield broken("/response_format", "this model does not support `json_schema`") if asked else met("/model")
 
@@ -225,7 +234,10 @@ def small_models_have_no_schema(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, response_format={"type": "json_schema"})],
 )
 def a_schema_is_there(request: Request) -> Iterator[Finding]:
-    """A response format of type `json_schema` has a schema."""
+    """A response format of type `json_schema` has a schema.
+
+    Fix: write `"json_schema": {"name": …, "schema": …}`.
+    """
     format = object_of(request.body.get("response_format"))
     if format.get("type") == "json_schema":
         there, place = object_of(format.get("json_schema")).get("schema") is not None, "/response_format"
@@ -243,7 +255,10 @@ def a_schema_is_there(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="meta-llama/llama-guard-4-12b", tools=[TOOL])],
 )
 def the_guard_calls_nothing(request: Request) -> Iterator[Finding]:
-    """Guard models do not accept tools."""
+    """Guard models do not accept tools.
+
+    Fix: leave `tools` out for these models.
+    """
     yield (
         broken("/tools", "this model does not support tools") if request.body.get("tools") else met("/model")
     )
@@ -267,7 +282,10 @@ def the_guard_calls_nothing(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_assistant_speaks_plainly(request: Request) -> Iterator[Finding]:
-    """The content of an assistant message for this model is a string."""
+    """The content of an assistant message for this model is a string.
+
+    Fix: join the texts of an assistant message to one string.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         if message.get("role") == "assistant":
             listed = isinstance(message.get("content"), list)
@@ -401,6 +419,7 @@ _UNSUPPORTED = [
         body(_ASKED, model="openai/gpt-oss-20b", tools=[TOOL]),
         body(_ASKED, model="openai/gpt-oss-20b", tools=[TOOL], response_format=_JSON),
         (refused("response_format` json_object cannot be combined with tool/function calling"),),
+        fix="ask for the JSON in a request of its own, without tools.",
     ),
     UnsupportedFeature(
         "REQ-063",
@@ -414,6 +433,7 @@ _UNSUPPORTED = [
         option("reasoning_effort"),
         body(ASK, model="llama-3.1-8b-instant"),
         body(ASK, model="llama-3.1-8b-instant", reasoning_effort="low"),
+        fix="leave `reasoning_effort` out for these models.",
     ),
     UnsupportedFeature(
         "REQ-064",
@@ -424,6 +444,7 @@ _UNSUPPORTED = [
         option("reasoning_effort", "low", "medium", "high"),
         body(ASK, model="qwen/qwen3-32b", reasoning_effort="default"),
         body(ASK, model="qwen/qwen3-32b", reasoning_effort="high"),
+        fix="map `low`, `medium` and `high` to `default`.",
     ),
     UnsupportedFeature(
         "REQ-047",
@@ -437,6 +458,7 @@ _UNSUPPORTED = [
         functions(),
         body(ASK, model="groq/compound"),
         body(ASK, model="groq/compound", tools=[TOOL]),
+        fix=NO_TOOLS,
     ),
 ]
 

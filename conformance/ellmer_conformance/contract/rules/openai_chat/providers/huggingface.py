@@ -10,7 +10,7 @@ from ....observed.exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import UnsupportedFeature, add_feature_rules
+from ....rulebook import NO_IMAGES, NO_TOOLS, UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import error_body
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body
 from ..features import a_part
@@ -62,7 +62,10 @@ huggingface = elsewhere("huggingface", without=["REQ-003"], error_body=_plain)
     counterexamples=[{"model": "meta-llama/Meta-Llama-3-70B-Instruct", "messages": "Hi"}],
 )
 def messages_are_a_list(request: Request) -> Iterator[Finding]:
-    """`messages` is a list."""
+    """`messages` is a list.
+
+    Fix: wrap a single message in a list.
+    """
     value = request.body.get("messages")
     text = isinstance(value, str)
     yield broken("/messages", "it is a string", value=json.dumps(value)) if text else met("/messages")
@@ -128,6 +131,7 @@ add_feature_rules(
             a_part("image_url"),
             body(ASK, model=_QWEN),
             body({"role": "user", "content": [IMAGE]}, model=_QWEN),
+            fix=NO_IMAGES,
         ),
         UnsupportedFeature(
             "REQ-051",
@@ -141,6 +145,7 @@ add_feature_rules(
             _argued,
             body(ASK, model=_LLAMA, tools=[_declared("parameters")]),
             body(ASK, model=_LLAMA, tools=[_declared("arguments")]),
+            fix="declare the function with `parameters`, or name another provider behind the model.",
         ),
         UnsupportedFeature(
             "STO-016",
@@ -158,6 +163,7 @@ add_feature_rules(
             _bare,
             body(ASK, model=_LLAMA, response_format={"type": "json_object"}),
             body(ASK, model=_LLAMA, response_format=_BARE),
+            fix="put the schema into `json_schema.schema`, or name another provider behind the model.",
         ),
         UnsupportedFeature(
             "REQ-053",
@@ -174,6 +180,7 @@ add_feature_rules(
             a_part("image_url"),
             body(ASK, model=_LLAMA),
             body({"role": "user", "content": [IMAGE]}, model=_LLAMA),
+            fix=NO_IMAGES,
         ),
         UnsupportedFeature(
             "REQ-054",
@@ -187,6 +194,7 @@ add_feature_rules(
             lambda request: "/tools" if request.body.get("tools") else None,
             body(ASK, model=_SMALL),
             body(ASK, model=_SMALL, tools=[_declared("parameters")]),
+            fix=NO_TOOLS,
         ),
         UnsupportedFeature(
             "REQ-052",
@@ -200,6 +208,7 @@ add_feature_rules(
             _argued,
             body(ASK, model=_V4, tools=[_declared("parameters")]),
             body(ASK, model=_V4, tools=[_declared("arguments")]),
+            fix="rename the key to `parameters`.",
         ),
     ],
 )
@@ -223,7 +232,10 @@ add_feature_rules(
     ],
 )
 def the_schema_is_inside(request: Request) -> Iterator[Finding]:
-    """The schema of a response format is in `json_schema.schema`, not in `json_schema` itself."""
+    """The schema of a response format is in `json_schema.schema`, not in `json_schema` itself.
+
+    Fix: write `"json_schema": {"name": …, "schema": …}`.
+    """
     extra = [_extra(key, value) for key, value in _schema(request).items() if key not in _KNOWN]
     place, facts = "/response_format/json_schema", {"count": len(extra), "errors": "\n".join(extra)}
     yield (

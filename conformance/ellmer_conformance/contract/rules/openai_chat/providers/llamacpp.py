@@ -95,6 +95,7 @@ add_feature_rules(
             a_part("video_url", "file"),
             body({"role": "user", "content": [IMAGE]}),
             body(_part("video_url", "https://example.com/a.mp4")),
+            fix="send the text of a file, and raise an error for other media.",
         ),
         UnsupportedFeature(
             "IMG-006",
@@ -111,6 +112,7 @@ add_feature_rules(
             _webp,
             body({"role": "user", "content": [IMAGE]}),
             body(_part("image_url", "https://example.com/a.webp")),
+            fix="convert the image to PNG or JPEG.",
         ),
         UnsupportedFeature(
             "REQ-057",
@@ -123,6 +125,7 @@ add_feature_rules(
             lambda request: "/temperature" if isinstance(request.body.get("temperature"), str) else None,
             body(ASK, temperature=0),
             body(ASK, temperature="hot"),
+            fix="leave `temperature` out if it is not set.",
         ),
         UnsupportedFeature(
             "EMP-002",
@@ -133,6 +136,7 @@ add_feature_rules(
             _wordless,
             body(ASK, {"role": "assistant", "content": None}, ASK),
             body(ASK, {"role": "assistant", "reasoning_content": "5"}, ASK),
+            fix="send an empty text, or leave the message out.",
         ),
         UnsupportedFeature(
             "ORD-015",
@@ -146,6 +150,7 @@ add_feature_rules(
             _twice_at_the_end,
             body(ASK, _said("The sum is")),
             body(ASK, _said("The sum"), _said("is")),
+            fix="join the assistant messages at the end.",
         ),
         UnsupportedFeature(
             "PAIR-021",
@@ -163,6 +168,7 @@ add_feature_rules(
             _unparsed,
             body(ASK, _called('{"x": 2}'), result("a")),
             body(ASK, _called("{"), result("a")),
+            fix="send `{}` for a call without arguments, and repair or drop a call that was cut off.",
         ),
         UnsupportedFeature(
             "IMG-019",
@@ -173,6 +179,7 @@ add_feature_rules(
             _unread,
             body(ASK, {"role": "user", "content": [IMAGE]}),
             body(_part("image_url", "data:image/png;base64,!!!!not-base64!!!!")),
+            fix="encode the bytes in the standard alphabet, with padding.",
         ),
     ],
 )

@@ -92,6 +92,7 @@ add_feature_rules(
             _bare_function,
             body(ASK, tools=[TOOL]),
             body(ASK, tools=[{"type": "function", "function": {"name": "now"}}]),
+            fix='send `{"type": "object", "properties": {}}` for a function without arguments.',
         ),
         UnsupportedFeature(
             "REQ-046",
@@ -105,6 +106,7 @@ add_feature_rules(
             _tool_without_its_type,
             body(ASK, tools=[TOOL]),
             body(ASK, tools=[{"name": "now", "input_schema": {"type": "object"}}]),
+            fix='write `"type": "function"` in each tool.',
         ),
         UnsupportedFeature(
             "SYS-007",
@@ -121,6 +123,7 @@ add_feature_rules(
             body(_BRIEF, ASK),
             body(_BRIEF, {"role": "system", "content": "Today is Monday."}, ASK),
             formerly=(_refused("chat content has invalid message role: system"),),
+            fix="join the system messages to one.",
         ),
     ],
 )

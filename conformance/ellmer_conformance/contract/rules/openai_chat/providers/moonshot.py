@@ -65,7 +65,10 @@ moonshot = elsewhere(
     counterexamples=[body(ASK, call("a"), result("a"), model="kimi-k2-thinking")],
 )
 def thoughts_come_back(request: Request) -> Iterator[Finding]:
-    """An assistant message with tool calls has its `reasoning_content` on thinking models."""
+    """An assistant message with tool calls has its `reasoning_content` on thinking models.
+
+    Fix: keep `reasoning_content` of each answer with calls, and send it back as a field of that message.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         if calls_of(message):
             there = "reasoning_content" in message
@@ -177,7 +180,10 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="kimi-k2.7-code", thinking={"type": "disabled"})],
 )
 def thinking_is_not_disabled(request: Request) -> Iterator[Finding]:
-    """Kimi K2.7 Code always thinks: a request does not disable thinking."""
+    """Kimi K2.7 Code always thinks: a request does not disable thinking.
+
+    Fix: leave `thinking` out for this model.
+    """
     thinking = request.body.get("thinking")
     if isinstance(thinking, dict):
         quiet, place = thinking.get("type") == "disabled", "/thinking/type"
@@ -209,7 +215,10 @@ def thinking_is_not_disabled(request: Request) -> Iterator[Finding]:
     ],
 )
 def references_lead_to_definitions(request: Request) -> Iterator[Finding]:
-    """Where a tool's schema refers to a definition, it refers to one in `$defs`, and has `$defs`."""
+    """Where a tool's schema refers to a definition, it refers to one in `$defs`, and has `$defs`.
+
+    Fix: rename `definitions` to `$defs`, and the references with it.
+    """
     for pointer, tool in tools(request.body):
         schema = object_of(object_of(tool.get("function")).get("parameters"))
         found, where = [*references(schema)], f"{pointer}/function/parameters"
@@ -249,7 +258,10 @@ _TYPES = {"type", "anyOf", "oneOf", "allOf", "$ref"}
     ],
 )
 def parameters_are_an_object(request: Request) -> Iterator[Finding]:
-    """The `parameters` of a function, if given, have the type `object`."""
+    """The `parameters` of a function, if given, have the type `object`.
+
+    Fix: send `{"type": "object", "properties": {}}` for a function without arguments.
+    """
     for pointer, tool in tools(request.body):
         schema, where = object_of(tool.get("function")).get("parameters"), f"{pointer}/function/parameters"
         if isinstance(schema, dict):

@@ -43,7 +43,10 @@ ollama = elsewhere("ollama", without=["REQ-003", "REQ-006", "REQ-007", "PAIR-009
     counterexamples=[body()],
 )
 def there_is_a_message(request: Request) -> Iterator[Finding]:
-    """There is at least one message."""
+    """There is at least one message.
+
+    Fix: send the question as a message.
+    """
     found = request.body.get("messages")
     yield broken("/messages", "there is no message") if found in ([], None) else met("/messages")
 
@@ -98,7 +101,10 @@ def content_is_text_and_images(request: Request) -> Iterator[Finding]:
     ],
 )
 def arguments_are_json(request: Request) -> Iterator[Finding]:
-    """The arguments of a call are the JSON text of an object."""
+    """The arguments of a call are the JSON text of an object.
+
+    Fix: send `{}` for a call without arguments, and repair or drop a call that was cut off.
+    """
     for pointer, message in messages(request.body):
         for i, tool_call in enumerate(calls_of(message)):
             function = tool_call.get("function")
@@ -123,7 +129,10 @@ def arguments_are_json(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="llama3:8b", tools=[TOOL])],
 )
 def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
-    """Tools are sent only to models whose template supports them."""
+    """Tools are sent only to models whose template supports them.
+
+    Fix: leave `tools` out, or raise an error that names the model.
+    """
     place = functions()(request)
     yield broken(place, "tools", model=tagged(request.model)) if place else met("/model")
 

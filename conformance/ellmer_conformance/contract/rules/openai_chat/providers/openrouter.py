@@ -16,7 +16,7 @@ from ....observed.exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import all_parts
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import UnsupportedFeature, add_feature_rules
+from ....rulebook import NO_IMAGES, NO_TOOLS, UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import path, refused
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body
 from ..features import a_part, forced, functions
@@ -121,6 +121,7 @@ add_feature_rules(
             _switched_off,
             body(ASK, model="google/gemini-3.7-flash", reasoning={"effort": "low"}),
             body(ASK, model="google/gemini-3.7-flash", reasoning={"enabled": False}),
+            fix="leave the switch out for these models, or set a low effort.",
         ),
         UnsupportedFeature(
             "REQ-052",
@@ -154,6 +155,7 @@ add_feature_rules(
                     404,
                 ),
             ),
+            fix=NO_TOOLS,
         ),
         UnsupportedFeature(
             "REQ-056",
@@ -175,6 +177,7 @@ add_feature_rules(
             body(ASK, model="moonshotai/kimi-k2:free", tools=[TOOL]),
             since=date(2025, 10, 1),
             until=date(2026, 1, 1),  # the providers behind a model change, and nobody recorded it later
+            fix=NO_TOOLS,
         ),
         UnsupportedFeature(
             "REQ-057",
@@ -189,6 +192,7 @@ add_feature_rules(
             body(ASK, model="openai/gpt-5-image", temperature=0),
             since=date(2025, 10, 1),
             until=date(2026, 1, 1),  # OpenRouter rewrites requests, and nobody recorded it later
+            fix="leave `temperature` out for this model.",
         ),
         UnsupportedFeature(
             "REQ-054",
@@ -206,6 +210,7 @@ add_feature_rules(
             forced,
             body(ASK, model="mistralai/mistral-7b-instruct:free", tools=[TOOL]),
             body(ASK, model="mistralai/mistral-7b-instruct:free", tools=[TOOL], tool_choice="required"),
+            fix="leave `tool_choice` out for these models.",
         ),
         UnsupportedFeature(
             "REQ-055",
@@ -226,6 +231,7 @@ add_feature_rules(
             forced,
             body(ASK, model="qwen/qwen3.5-35b-a3b", tools=[TOOL], tool_choice="auto"),
             body(ASK, model="qwen/qwen3.5-35b-a3b", tools=[TOOL], tool_choice="required"),
+            fix="leave `tool_choice` out for these models.",
         ),
         UnsupportedFeature(
             "REQ-050",
@@ -244,6 +250,7 @@ add_feature_rules(
             a_part("image_url"),
             body(ASK, model="deepseek/deepseek-v4-pro"),
             body({"role": "user", "content": [IMAGE]}, model="deepseek/deepseek-v4-pro"),
+            fix=NO_IMAGES,
         ),
     ],
 )
@@ -275,7 +282,8 @@ def _file(model: str = "openai/gpt-4o", **file: str) -> dict[str, object]:
 def files_have_names(request: Request) -> Iterator[Finding]:
     """A file for a model of OpenAI has a name, unless a plugin of OpenRouter reads it.
 
-    Why: without a plugin, the file is passed on as it is.
+    Why: without a plugin, the file is passed on as it is. Fix: send the file's own name, or make one such as
+    `document.pdf`.
     """
     for pointer, part in () if request.body.get("plugins") else all_parts(request.body):
         file, place = object_of(part.get("file")), f"{pointer}/file"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ....observed.exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import UnsupportedFeature, add_feature_rules
+from ....rulebook import NO_TOOLS, UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import coded_error_body
 from .._refusals_and_examples import ASK, MUST, REJECT, TOOL, body
 from ..features import functions
@@ -48,7 +48,10 @@ perplexity.rule(
     counterexamples=[body(ASK, {"role": "assistant", "content": "5"})],
 )
 def the_user_speaks_last(request: Request) -> Iterator[Finding]:
-    """The last message is one of the user, or the result of a tool."""
+    """The last message is one of the user, or the result of a tool.
+
+    Fix: leave a last assistant message out, or send it as a part of the question.
+    """
     for pointer, message in [*messages(request.body)][-1:]:
         role = message.get("role")
         ends = role in ("user", "tool")
@@ -67,7 +70,10 @@ def the_user_speaks_last(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, stop="\n"), body(ASK, stop=["\n"])],
 )
 def there_are_no_stop_words(request: Request) -> Iterator[Finding]:
-    """A request has no stop sequences."""
+    """A request has no stop sequences.
+
+    Fix: leave `stop` out, or cut the answer yourself.
+    """
     if "stop" in request.body:
         given = request.body["stop"] not in (None, [])
         yield broken("/stop", "the API has no stop sequences") if given else met("/stop")
@@ -85,6 +91,7 @@ add_feature_rules(
             functions(),
             body(ASK, model="sonar"),
             body(ASK, model="sonar", tools=[TOOL]),
+            fix=NO_TOOLS,
         )
     ],
 )

@@ -7,10 +7,11 @@ from fnmatch import fnmatchcase
 
 from ....observed.exchange import Request
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import UnsupportedFeature, add_feature_rules
+from ....rulebook import NO_IMAGES, UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, TOOL, body
 from ..features import a_part
+from ._chat_templates import the_user_asks
 from ._elsewhere import elsewhere
 
 #: Recorded by others, in public.
@@ -79,13 +80,29 @@ _THINKING = ("qwen3-235b-a22b", "qwen3-30b-a3b", "qwen3.5-*b-a*b")
 def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     """With thinking enabled, `tool_choice` does not force a tool.
 
-    The open models of Qwen 3 and 3.5 think unless a request says otherwise.
+    The open models of Qwen 3 and 3.5 think unless a request says otherwise. Fix: send `auto`, or set `enable_thinking:
+    false`.
     """
     by_default = any(fnmatchcase(request.model, pattern) for pattern in _THINKING)
     if request.body.get("enable_thinking", by_default) is True:
         choice = request.body.get("tool_choice")
         forced = choice == "required" or isinstance(choice, dict)
         yield broken("/tool_choice", "`tool_choice` forces a call") if forced else met("/enable_thinking")
+
+
+qwen.rule(
+    "REQ-149",
+    MUST,
+    REJECT,
+    preview=True,  # both saw it at DashScope's own endpoint, or did not say at which one
+    source=[
+        "https://github.com/agentscope-ai/agentscope-java/issues/613 (qwen3-vl-plus)",
+        "https://github.com/coze-dev/coze-studio/pull/2557",
+    ],
+    refusal=_dashscope("The input messages do not contain elements with the role of user"),
+    examples=[body(ASK)],
+    counterexamples=[body({"role": "system", "content": "Be brief."})],
+)(the_user_asks)
 
 
 def _unstreamed_thoughts(request: Request) -> str | None:
@@ -115,6 +132,7 @@ add_feature_rules(
             _unstreamed_thoughts,
             body(ASK, model="qwen3-8b", enable_thinking=False),
             body(ASK, model="qwen3-8b"),
+            fix="set `enable_thinking: false` in a request that is not streamed.",
         ),
         UnsupportedFeature(
             "REQ-050",
@@ -132,6 +150,7 @@ add_feature_rules(
             a_part("image_url"),
             body(ASK, model=_MAX),
             body({"role": "user", "content": [IMAGE]}, model=_MAX),
+            fix=NO_IMAGES,
         ),
     ],
 )

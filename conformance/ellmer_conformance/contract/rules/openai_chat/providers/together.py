@@ -8,7 +8,7 @@ from __future__ import annotations
 from ....observed.exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
-from ....rulebook import UnsupportedFeature, add_feature_rules
+from ....rulebook import NO_IMAGES, NO_TOOLS, UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from .._refusals_and_examples import ASK, IMAGE, TOOL, body
 from ..features import a_part, functions
@@ -65,6 +65,7 @@ add_feature_rules(
             a_part("image_url", "video_url", "input_audio"),
             body(ASK, model=_RNJ),
             body({"role": "user", "content": [IMAGE]}, model=_RNJ),
+            fix=NO_IMAGES,
         ),
         UnsupportedFeature(
             "REQ-051",
@@ -78,6 +79,7 @@ add_feature_rules(
             a_part("video_url"),
             body({"role": "user", "content": [IMAGE]}, model=_GEMMA),
             body({"role": "user", "content": [_VIDEO]}, model=_GEMMA),
+            fix="raise an error that names the model, or send some frames as images.",
         ),
         UnsupportedFeature(
             "REQ-053",
@@ -91,6 +93,7 @@ add_feature_rules(
             lambda request: "/logprobs" if request.body.get("logprobs") not in {None, True, False} else None,
             body(ASK, model=_GEMMA, logprobs=1),
             body(ASK, model=_GEMMA, logprobs=2),
+            fix="send true or false, and the number of alternatives as `top_logprobs`.",
         ),
         UnsupportedFeature(
             "REQ-052",
@@ -104,6 +107,7 @@ add_feature_rules(
             functions("auto"),
             body(ASK, model=_GEMMA),
             body(ASK, model=_GEMMA, tools=[TOOL], tool_choice="auto"),
+            fix=NO_TOOLS,
         ),
         UnsupportedFeature(
             "SCH-022",
@@ -117,6 +121,7 @@ add_feature_rules(
             _named_schema,
             body(ASK, model=_GEMMA, tools=[TOOL], tool_choice="required"),
             body(ASK, model=_GEMMA, tools=[_TOOL], tool_choice="required"),
+            fix="drop `$schema` from the schema.",
         ),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....rule import Refusal
-from ....rulebook import UnsupportedFeature, add_feature_rules
+from ....rulebook import NO_IMAGES, UnsupportedFeature, add_feature_rules
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body, call, result
 from ..features import a_part
 from ._chat_templates import add_template_rules
@@ -41,6 +41,7 @@ add_feature_rules(
             a_part("image_url"),
             body(ASK, model=_TEXT),
             body({"role": "user", "content": [IMAGE]}, model=_TEXT),
+            fix=NO_IMAGES,
         ),
     ],
 )

@@ -8,7 +8,7 @@ from ....observed.exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import all_parts
 from ....rule import Finding, broken, met
-from ....rulebook import UnsupportedFeature, add_feature_rules
+from ....rulebook import NO_IMAGES, UnsupportedFeature, add_feature_rules
 from ..._openai.refusals import refused
 from .._refusals_and_examples import ASK, IMAGE, MUST, REJECT, body
 from ..features import a_part
@@ -74,6 +74,7 @@ add_feature_rules(
             a_part("image_url"),
             body(ASK, model=_LLAMA),
             body({"role": "user", "content": [IMAGE]}, model=_LLAMA),
+            fix=NO_IMAGES,
         ),
     ],
 )

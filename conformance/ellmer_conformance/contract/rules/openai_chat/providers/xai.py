@@ -34,7 +34,10 @@ xai = elsewhere("xai", error_body=flat_error_body)
     counterexamples=[body({"role": "user", "content": None}), body({"role": "user", "content": []})],
 )
 def every_message_has_content(request: Request) -> Iterator[Finding]:
-    """A message without tool calls has content, which may be an empty text."""
+    """A message without tool calls has content, which may be an empty text.
+
+    Fix: send an empty text, or leave the message out.
+    """
     for pointer, message in messages(request.body):
         if message.get("role") in {"user", "system", "assistant"} and not calls_of(message):
             none = message.get("content") in (None, [])
@@ -68,7 +71,10 @@ _GUIDELINE = {"type": "policy", "category": "violence", "behavior": "decline"}
     ],
 )
 def guidelines_are_of_three_categories(request: Request) -> Iterator[Finding]:
-    """`guidelines` names each of `nsfw`, `violence` and `profanity` at most once. It is not combined with `stop`, `deferred` or several agents."""
+    """`guidelines` names each of `nsfw`, `violence` and `profanity` at most once. It is not combined with `stop`, `deferred` or several agents.
+
+    Fix: name each category once, and drop the options that do not go with it.
+    """
     seen: set[object] = set()
     for pointer, each in elements(request.body.get("guidelines"), "/guidelines"):
         category = each.get("category")
@@ -109,6 +115,7 @@ add_feature_rules(
             option("reasoning_effort"),
             body(ASK, model=_LATER),
             body(ASK, model=_LATER, reasoning_effort="low"),
+            fix="leave `reasoning_effort` out for these models.",
         ),
         UnsupportedFeature(
             "REQ-065",
@@ -127,6 +134,7 @@ add_feature_rules(
             body(ASK, model=_GROK, reasoning_effort="low"),
             formerly=_in_2025("reasoningEffort"),
             until=date(2026, 5, 29),  # from then on, grok-4.3 answers in their place, and takes an effort
+            fix="leave `reasoning_effort` out for these models.",
         ),
         UnsupportedFeature(
             "REQ-064",
@@ -141,6 +149,7 @@ add_feature_rules(
             body(ASK, model=_GROK),
             body(ASK, model=_GROK, presence_penalty=0),
             formerly=_in_2025("presencePenalty"),
+            fix="leave the penalties out for these models.",
         ),
     ],
 )

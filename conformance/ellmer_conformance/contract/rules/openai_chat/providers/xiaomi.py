@@ -65,6 +65,7 @@ add_feature_rules(
             a_part("image_url", "input_audio", "video_url"),
             body(ASK, model=_PRO),
             body({"role": "user", "content": [IMAGE]}, model=_PRO),
+            fix="raise an error that names the model, or take one that accepts these media.",
         ),
         UnsupportedFeature(
             "REQ-051",
@@ -78,6 +79,7 @@ add_feature_rules(
             _format("video_url", "url", "data:video/webm", ".webm"),
             body(ASK, model=_OMNI),
             body({"role": "user", "content": [_WEBM]}, model=_OMNI),
+            fix="convert the video to MP4.",
         ),
         UnsupportedFeature(
             "REQ-052",
@@ -88,6 +90,7 @@ add_feature_rules(
             _format("input_audio", "data", "data:audio/aac", "//F", "//k"),
             body(ASK, model=_OMNI),
             body({"role": "user", "content": [_AAC]}, model=_OMNI),
+            fix="convert the sound to MP3 or WAV.",
         ),
     ],
 )

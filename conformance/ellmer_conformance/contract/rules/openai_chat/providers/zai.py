@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....rule import Refusal
-from ....rulebook import UnsupportedFeature, add_feature_rules
+from ....rulebook import NO_IMAGES, UnsupportedFeature, add_feature_rules
 from .._refusals_and_examples import ASK, IMAGE, body
 from ..features import a_part
 from ._elsewhere import compact, elsewhere
@@ -42,6 +42,7 @@ add_feature_rules(
             body(ASK, model=_GLM),
             body({"role": "user", "content": [IMAGE]}, model=_GLM),
             (_refused("messages.content.type 参数非法，取值范围 ['text']"),),
+            fix=NO_IMAGES,
         )
     ],
 )
