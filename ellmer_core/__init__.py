@@ -158,7 +158,6 @@ def _by_provider(name: str) -> Any:
         return import_module(".providers._model_lists", __name__).lister(provider)
     make = getattr(module, f"chat_{provider}")
     if not hasattr(make, "__wrapped__"):
-        import_module(".providers._construction", __name__).spell_out(make)
         make = _spelt(make, makes=True)
         setattr(module, f"chat_{provider}", make)  # one function, also for pickle and under a second name
     return make
@@ -166,10 +165,12 @@ def _by_provider(name: str) -> Any:
 
 def _spelt(value: Any, *, makes: bool = False) -> Any:
     """Returns a function or a class with better errors for a wrong keyword and a wrong type. Other values are unchanged."""
-    from .base.argument_checks import spelt  # noqa: PLC0415 - importing the package loads nothing
+    from .base.argument_checks import spell_out, spelt  # noqa: PLC0415 - importing the package loads nothing
 
     called: Any = value
-    if isinstance(value, type):
+    if isinstance(value, FunctionType):
+        spell_out(value)
+    elif isinstance(value, type):
         called = next(vars(base)["__init__"] for base in value.__mro__ if "__init__" in vars(base))
     return spelt(value, makes=makes) if isinstance(called, FunctionType) else value  # not one in C
 

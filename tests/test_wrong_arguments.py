@@ -213,7 +213,7 @@ def call_wrongly(name, function, tried):
         ),
         (
             lambda: ec.parallel_chat(CHAT, ["a"], path=5),
-            "path= of parallel_chat() must be str or a path, not 5 (int).",
+            "path= of parallel_chat() must be str, a path or None, not 5 (int).",
         ),
         (
             lambda: ec.content_pdf_file(None),
@@ -330,7 +330,7 @@ def test_an_error_of_the_program_itself_stays():
         (lambda: CHAT.on_tool_request(lambda: None), "callback= of on_tool_request() must be a function of one argument, not <lambda>()."),
         (lambda: CHAT.on_history(lambda a, b: a), "callback= of on_history() must be a function of one argument, not <lambda>(a, b)."),
         (lambda: ec.chat_openai(model="m", credentials=lambda key: key), "credentials= of chat_openai() must be a function without arguments or None, not <lambda>(key)."),
-        (lambda: ec.parallel_chat(CHAT, [], progress=lambda: 1), "progress= of parallel_chat() must be bool or a function of one argument, not <lambda>()."),
+        (lambda: ec.parallel_chat(CHAT, [], progress=lambda: 1), "progress= of parallel_chat() must be bool, a function of one argument or None, not <lambda>()."),
         (lambda: setattr(CHAT.fork(), "approve", lambda: True), "approve= must be a function of one argument, "),
     ],
 )  # fmt: skip

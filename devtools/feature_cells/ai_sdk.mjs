@@ -73,6 +73,17 @@ async function limitedSteps() {
   assert.equal(steps.length, 1);
 }
 
+// The step after the first has a message of the caller, and no tools.
+async function preparedStep() {
+  const prepareStep = ({ stepNumber, messages }) => stepNumber && { toolChoice: "none", messages: [...messages, { role: "user", content: "Be brief." }] };
+  const bodies = [];
+  const own = createOpenAICompatible({ name: "own", baseURL: `${server}/v1`, apiKey: "k", fetch: (url, sent) => (bodies.push(sent.body), fetch(url, sent)) });
+  const asked = { model: own.chatModel("gpt-4.1"), tools: { add }, prepareStep, stopWhen: ai.isStepCount(2) };
+  const { steps } = await ai.generateText({ ...asked, prompt: "What is 2 + 3? Use the tool." });
+  assert.deepEqual([steps.length, steps[1].toolCalls.length], [2, 0]);
+  assert(bodies[1].includes("Be brief."));
+}
+
 // The messages are JSON, and hold the question. A decision is a message; it has no arguments.
 async function approvedLater() {
   const tools = { add: ai.tool({ ...add, needsApproval: true }) };
@@ -159,6 +170,7 @@ const CELLS = {
   "Together with tools": runs("✓", structuredWithTools),
   "Call id, dependencies, progress for a tool": names("✓", "@ai-sdk/provider-utils: toolCallId", "toolsContext", "preliminary"),
   "Limits of requests, calls, tokens, cost": runs("◐", limitedSteps),
+  "At a limit, the model answers with what it has": runs("◐", preparedStep),
   "A person approves calls, and can change their arguments": names("◐", "@ai-sdk/provider-utils: needsApproval", "@ai-sdk/provider-utils: approved"),
   "The decision comes later, in another process": runs("✓", approvedLater),
   "Images and PDFs as results": runs("✓", imageAsResult),
@@ -178,6 +190,7 @@ const CELLS = {
   "An upload that is sent to another provider": nothing("reupload|uploadTo"),
   "Content that cannot be sent is described in words, and the chat continues": nothing("describe(?:Image|Media|Content|File)"),
   "The next provider answers if one is down": names("◐", "@ai-sdk/gateway: GatewayModelFallback"),
+  "A message is added while the model works": runs("◐", preparedStep),
   "A long history is made shorter": names("◐", "pruneMessages"),
   "The provider makes a long history shorter": names("◐", "@ai-sdk/anthropic: contextManagement"),
   "A conversation is saved as JSON and continued": runs("✓", savedAndContinued),

@@ -180,6 +180,9 @@ CELLS = {
     "Limits of requests, calls, tokens, cost": nothing(
         r"(?i)usage_?limit|max_cost|budget", C, but="(?i)thinking|reasoning"
     ),
+    "At a limit, the model answers with what it has": nothing(
+        r"(?i)at_?limit|on_?limit|limit_?behaviou?r", C
+    ),
     "A person approves calls, and can change their arguments": runs("◐", refused_by_a_callback),
     "The decision comes later, in another process": nothing(r"(?i)defer(red)?_|approv|pending_call", C),
     "Images and PDFs as results": runs("✓", image_as_a_result),
@@ -209,6 +212,7 @@ CELLS = {
     "The next provider answers if one is down": nothing(
         r"(?i)fallback", C, but="(?i)_fallback$|fallback_model_name"
     ),
+    "A message is added while the model works": nothing(r"(?i)enqueue|add_?message|steer|interject", C),
     "A long history is made shorter": nothing(
         r"(?i)compact|summariz|truncate_turns", C, but="(?i)compact_(json|str)"
     ),

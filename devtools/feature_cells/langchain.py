@@ -203,6 +203,17 @@ def broken_histories():
     assert survived == set(), survived
 
 
+def limited_calls():
+    from langchain.agents import create_agent
+    from langchain.agents.middleware import ToolCallLimitMiddleware
+
+    limit = ToolCallLimitMiddleware(run_limit=0)
+    run = create_agent(model(), [add], middleware=[limit]).invoke(asked("What is 2 + 3? Use the tool."))
+    blocked, answer = run["messages"][-2:]
+    assert blocked.status == "error"
+    assert answer.text
+
+
 def arguments():
     chunks = list(model().bind_tools([add]).stream("What is 2 + 3? Use the tool."))
     assert any(chunk.tool_call_chunks for chunk in chunks)
@@ -234,6 +245,7 @@ CELLS = {
     "Limits of requests, calls, tokens, cost": names(
         "◐", f"{M}ModelCallLimitMiddleware", f"{M}ToolCallLimitMiddleware"
     ),
+    "At a limit, the model answers with what it has": runs("◐", limited_calls),
     "A person approves calls, and can change their arguments": runs("✓", partial(decided, edited=True)),
     "The decision comes later, in another process": runs("✓", partial(decided, edited=False)),
     "Images and PDFs as results": runs("◐", image_as_a_result),
@@ -263,6 +275,7 @@ CELLS = {
         r"(?i)describe_(image|media|content)|file_understanding", L, C, OPENAI
     ),
     "The next provider answers if one is down": runs("✓", fallback),
+    "A message is added while the model works": nothing(r"(?i)^(enqueue|steer|interject)", L, C),
     "A long history is made shorter": names(
         "✓", f"{M}SummarizationMiddleware", "langchain_core.messages:trim_messages"
     ),

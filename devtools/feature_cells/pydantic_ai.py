@@ -110,6 +110,20 @@ def limits():
     raise AssertionError("the limit did not hold")
 
 
+def enqueued():
+    one = agent()
+
+    @one.tool
+    def add(ctx: pydantic_ai.RunContext[None], x: float, y: float) -> float:
+        """Adds two numbers."""
+        ctx.enqueue("Be brief.")
+        return x + y
+
+    run = one.run_sync("What is 2 + 3? Use the tool.")
+    said = [part.content for m in run.all_messages() for part in m.parts if part.part_kind == "user-prompt"]
+    assert said[1:] == ["Be brief."], said
+
+
 def decided_later():
     from pydantic_ai import DeferredToolRequests, DeferredToolResults, ToolApproved
 
@@ -271,6 +285,9 @@ CELLS = {
     "Together with tools": runs("✓", with_tools),
     "Call id, dependencies, progress for a tool": runs("✓", context),
     "Limits of requests, calls, tokens, cost": runs("✓", limits),
+    "At a limit, the model answers with what it has": nothing(
+        r"(?i)at_?limit|on_?limit|limit_?behaviou?r", P
+    ),
     "A person approves calls, and can change their arguments": runs("✓", decided_later),
     "The decision comes later, in another process": runs("✓", decided_later),
     "Images and PDFs as results": runs("✓", image_as_a_result),
@@ -294,6 +311,7 @@ CELLS = {
         "✓", "pydantic_ai.capabilities:FileUnderstanding"
     ),
     "The next provider answers if one is down": runs("✓", fallback),
+    "A message is added while the model works": runs("✓", enqueued),
     "A long history is made shorter": runs("✓", shorter),
     "The provider makes a long history shorter": names(
         "✓", "pydantic_ai.models.anthropic:AnthropicCompaction", "pydantic_ai.models.openai:OpenAICompaction"

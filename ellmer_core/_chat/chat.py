@@ -10,18 +10,15 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, Unpack, overload
 
 from ..base.argument_checks import spelt_methods
-from ..contents.content import Content, ContentImageInline, ContentUploaded, ToolCallDelta
-from ..contents.turns import AssistantTurn, Turn, UserTurn
+from ..contents.content import Content, ContentImageInline, ToolCallDelta
+from ..contents.turns import AssistantTurn, Turn
 from ..conversation.approval import Decide
 from ..conversation.history import SUMMARIZE, parted, rounds_of, shorten, without_results
-from ..conversation.io_operations import Loop, Shown
+from ..conversation.io_operations import Shown
 from ..conversation.loop import converse
-from ..conversation.repaired_turns import repaired
 from ..conversation.request import as_sent
 from ..conversation.request_cache import RequestCache
 from ..conversation.settings import Fallback, OneAtATime, Settings, StreamController
@@ -29,7 +26,6 @@ from ..errors import UsageError
 from ..models.prices.price_lookup import cost, log_usage
 from ..telemetry.spans import traced, tracer
 from ..transport.http_clients import Connection, Limits, Timeouts
-from ..transport.single_requests import arun, counted, deleted, run, uploaded
 from ..wire.base import StructuredMode, Wire
 from ..wire.interfaces import Profile
 from .answers import (
@@ -44,7 +40,7 @@ from .answers import (
     echo_mode,
     picker,
 )
-from .state import ChatState
+from .requests_beside import RequestsBeside
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -60,7 +56,7 @@ T = TypeVar("T")
 
 
 @spelt_methods
-class Chat(ChatState):
+class Chat(RequestsBeside):
     """A conversation with a model. Constructors such as `chat_openai()` make one, and `fork()` copies one.
 
     A chat holds one conversation at a time: a second call that starts before the first has ended raises
@@ -107,12 +103,13 @@ class Chat(ChatState):
     ) -> None:
         if fetch not in (None, "none", "https"):
             raise UsageError(f'fetch= must be "none" or "https", not {fetch!r}.')
-        super().__init__(wire, system_prompt, thinking, profile)
+        super().__init__(
+            wire, system_prompt, thinking, profile, Connection(client, timeouts, limits or Limits(), proxy)
+        )
         self.echo: EchoMode = echo
         self.max_tries = max_tries
         self.max_tool_rounds = max_tool_rounds
         self.fallbacks: list[tuple[Fallback, Connection]] = []
-        self._connection = Connection(client, timeouts, limits or Limits(), proxy)
         self._count: Callable[[Wire, AssistantTurn], object] = log_usage
 
         self._written = RequestCache()
@@ -596,139 +593,6 @@ class Chat(ChatState):
                 spent = summed.get_cost() if summed else None
                 shorten(self._history, keep, lambda _older: rounds_of(summary, spent))
 
-    # --- Tokens and files, at the provider -------------------------------------------------------------------
-
-    def token_count(
-        self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
-    ) -> int:
-        """Returns how many tokens an input has, as the provider counts it; the model does not answer.
-
-        Args:
-            *inputs: As in `chat()`.
-            include: `"new"` (default) counts the inputs alone; `"complete"` counts the whole request with system prompt, tools
-                and history.
-            type: The `type` of `chat_structured()`; `None` (default) for `chat()`.
-
-        Returns:
-            The number of tokens.
-
-        Raises:
-            UsageError: The provider does not count tokens. OpenAI (over Responses), Anthropic and Google do.
-
-        Examples:
-            >>> chat_openai().token_count("Hi") > 0
-            True
-        """
-        return run(self._counted(inputs, include, type), self._connection)
-
-    async def token_count_async(
-        self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
-    ) -> int:
-        """Works as `token_count()`, for async code.
-
-        Args:
-            *inputs: As in `chat()`.
-            include: As in `token_count()`. Default: `"new"`.
-            type: As in `token_count()`.
-
-        Returns:
-            The number of tokens.
-
-        Examples:
-            >>> import asyncio
-            >>> asyncio.run(chat_openai().token_count_async("Hi")) > 0
-            True
-        """
-        return await arun(self._counted(inputs, include, type), self._connection)
-
-    def _counted(self, inputs: Sequence[Input], include: str, type: Any) -> Loop[int]:
-        from ..tools.tool_search import offered  # noqa: PLC0415 - few chats count tokens beforehand
-
-        contents, wanted = contents_of(inputs), None if type is None else _wanted(type).sent
-        if include == "complete":
-            history = list(self._history.turns)
-            new = [self._history.reply(contents)] if contents or self._history.open_requests else []
-            turns = repaired([*history, *new]).turns
-            tools = offered(self._searchable(), turns, native=self.wire.searches)
-            return counted(self.wire, turns, tools, wanted)
-        if include == "new" and not contents:
-            raise UsageError(
-                'There is nothing to count: give an input, or include="complete" for the conversation.'
-            )
-        if include == "new":
-            return counted(self.wire, [UserTurn(contents)], [], wanted)
-        raise UsageError(f'include must be "new" or "complete", not {include!r}.')
-
-    def upload(
-        self, path: str | Path, *, content_type: str | None = None, expires_in: float | None = None
-    ) -> ContentUploaded:
-        """Uploads a file to OpenAI, Anthropic or Google, for any number of questions about it.
-
-        Other providers receive the file itself. `delete_upload()` deletes it.
-
-        Args:
-            path: Path of the file.
-            content_type: Media type; `None` (default) finds it out.
-            expires_in: Seconds after which OpenAI deletes it; `None` (default) means never. Google deletes it after 48 hours,
-                Anthropic does not delete it.
-
-        Returns:
-            The uploaded file, to pass to `chat()`.
-
-        Raises:
-            UsageError: The provider has no uploads, or the path is not a regular file.
-            ProviderError: The provider refused the file.
-
-        Examples:
-            >>> report = chat_anthropic().upload("report.pdf")  # doctest: +SKIP
-            >>> chat_anthropic().chat("Summarize it.", report)  # doctest: +SKIP
-        """
-        return run(uploaded(self.wire, path, content_type, expires_in), self._connection)
-
-    async def upload_async(
-        self, path: str | Path, *, content_type: str | None = None, expires_in: float | None = None
-    ) -> ContentUploaded:
-        """Works as `upload()`, for async code.
-
-        Args:
-            path: As in `upload()`.
-            content_type: As in `upload()`.
-            expires_in: As in `upload()`.
-
-        Returns:
-            The uploaded file.
-
-        Examples:
-            >>> report = await chat.upload_async("report.pdf")  # doctest: +SKIP
-        """
-        return await arun(uploaded(self.wire, path, content_type, expires_in), self._connection)
-
-    def delete_upload(self, uploaded: ContentUploaded) -> None:
-        """Deletes an uploaded file from the provider. Turns that refer to it can then no longer be sent there.
-
-        Args:
-            uploaded: The file.
-
-        Raises:
-            ProviderError: The provider answered with an error.
-
-        Examples:
-            >>> report = chat.upload("report.pdf")  # doctest: +SKIP
-            >>> chat.delete_upload(report)  # doctest: +SKIP
-        """
-        run(deleted(self.wire, uploaded), self._connection)
-
-    async def delete_upload_async(self, uploaded: ContentUploaded) -> None:
-        """Works as `delete_upload()`, for async code.
-
-        Args:
-            uploaded: The file.
-
-        Examples:
-            >>> await chat.delete_upload_async(report)  # doctest: +SKIP
-        """
-        await arun(deleted(self.wire, uploaded), self._connection)
-
     # --- Copies, fallbacks, saving ---------------------------------------------------------------------------
 
     def fork(self) -> Chat:
@@ -793,43 +657,6 @@ class Chat(ChatState):
             'gpt-4.1'
         """
         return Fallback(self.wire, max_tries=self.max_tries), self._connection
-
-    # --- Connections -----------------------------------------------------------------------------------------
-
-    def close(self) -> None:
-        """Closes the connections of blocking calls. The chat can be used again; a client of yours stays open.
-
-        Examples:
-            >>> chat = chat_openai()
-            >>> _ = chat.chat("Hi")
-            >>> chat.close()
-        """
-        self._connection.close()
-
-    async def aclose(self) -> None:
-        """Closes all connections. (Those of async calls are also closed when their event loop ends.)
-
-        Examples:
-            >>> import asyncio
-            >>> asyncio.run(chat_openai().aclose())
-        """
-        await self._connection.aclose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
     # --- One conversation at a time --------------------------------------------------------------------------
 

@@ -409,14 +409,16 @@ class ChatState(Displayed):
         change.
 
         Args:
-            callback: The function; it receives the list of turns.
+            callback: The function; it receives the list of turns. The last one is the new message, with the results of tools and what
+                `add_message()` added. The function may return another one in its place; if it leaves the message out, it is sent
+                nevertheless.
 
         Returns:
             A function that removes the callback.
 
         Examples:
             >>> chat = chat_openai()
-            >>> remove = chat.on_history(lambda turns: turns[-4:])
+            >>> remove = chat.on_history(lambda turns: turns[-5:])
             >>> chat.chat("Hi")
             'Hello!'
         """

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from functools import cache, partial, wraps
 from importlib import import_module
 from types import FunctionType, UnionType
@@ -13,7 +14,10 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 from ..errors import EllmerError, UsageError, forget_locals
 
-__all__ = ["caller", "check_spelling", "quoted", "spelt", "spelt_methods", "takes", "wrong_keyword"]
+__all__ = [
+    "KINDS", "caller", "check_spelling", "misfit", "quoted", "spell_out", "spelt", "spelt_methods", "takes", "unfit",
+    "wrong_keyword",
+]  # fmt: skip
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -243,7 +247,7 @@ def _keywords(function: Callable[..., Any]) -> tuple[list[str], bool]:
     parameters = inspect.signature(function).parameters.values()
     names = [each.name for each in parameters if each.kind not in unnamed and each.name != "self"]
     if options := _options(function):
-        return [*names, *options.__annotations__], False
+        return [*dict.fromkeys([*names, *options.__annotations__])], False
     return names, any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
 
 
@@ -252,6 +256,28 @@ def _options(function: Any) -> Any:
     written = map(str, function.__annotations__.values())
     name = next((each[7:-1] for each in written if each.startswith("Unpack[")), "")
     return function.__globals__.get(name)
+
+
+def spell_out(function: Any) -> None:
+    """Gives a function with `**options: Unpack[Options]` the signature and the docstring with each of the options, for `help()` and for
+    editors that run the code. Type checkers read `Unpack[Options]`. The module of `Options` has their `DEFAULTS`.
+    """
+    from inspect import Parameter, cleandoc, signature  # noqa: PLC0415 - only for functions that somebody uses
+
+    options = _options(function)
+    told = f"options: The keyword arguments of `{options.__name__}`." if options else ""
+    if hasattr(function, "__signature__") or not told or told not in (function.__doc__ or ""):
+        return
+    plain, defaults = signature(function), vars(sys.modules[options.__module__])["DEFAULTS"]
+    own = [p for p in plain.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    listed = [
+        Parameter(n, Parameter.KEYWORD_ONLY, default=defaults.get(n), annotation=t.__forward_arg__)
+        for n, t in options.__annotations__.items()
+        if n not in plain.parameters
+    ]
+    function.__signature__ = plain.replace(parameters=[*own, *listed])
+    said = cleandoc(options.__doc__).partition("Args:\n")[2].partition("\n\nExamples:")[0]
+    function.__doc__ = cleandoc(function.__doc__).replace(told, said.strip())
 
 
 # --- wrong types -----------------------------------------------------------------------------------------
@@ -279,6 +305,18 @@ def _checks(function: Any, of: str) -> Wrong:
         return None
 
     return wrong
+
+
+def unfit(kind: Any, values: Mapping[str, Any]) -> Exception | None:
+    """Returns the error for the first value that a class does not take as the argument of this name, or `None`."""
+    made = getattr(kind.__init__, "__wrapped__", kind.__init__)
+    known, _ = _keywords(made)
+    unknown = [name for name in values if name not in known]
+    return (
+        wrong_keyword(unknown[0], kind.__name__, known)
+        if unknown
+        else _checks(made, kind.__name__)((), values)
+    )
 
 
 def _hint(function: Any, name: str) -> Any:
@@ -388,3 +426,35 @@ def quoted(value: Any, parameter: str = "") -> str:
         return f"{value.__name__}{inspect.signature(value)}" if named else f"{value!r:.60} ({kind})"
     except Exception:  # noqa: BLE001 - a value that cannot be printed is wrong, too
         return f"a {kind}"
+
+
+# --- wrong types of fields -------------------------------------------------------------------------------
+
+
+#: The types that are checked, by the annotation of the field.
+_NONE = type(None)
+KINDS: dict[str, Any] = {  # tuples: `isinstance()` takes a third of the time of a union
+    "str": str,
+    "Mapping[str, Any]": (dict, Mapping),
+    "bool": bool,
+    "tuple[ContentCitation, ...]": (tuple, list),
+    "str | None": (str, _NONE),
+    "int | None": (int, _NONE),
+    "float | None": (int, float, _NONE),
+}
+
+
+def misfit(value: object) -> str:
+    """Returns a sentence about the first field whose value has a wrong type, or `""`."""
+    cls: Any = type(value)
+    for name, kinds, kind in _kinds(cls):
+        if not isinstance(field := getattr(value, name), kinds):
+            return f"{cls.__name__}.{name} is {type(field).__name__}, not {kind}"
+    return ""
+
+
+@cache
+def _kinds(cls: Any) -> list[tuple[str, Any, str]]:
+    """Returns the names of the fields that are checked, with their types and the words for these."""
+    named = [(f.name, str(f.type)) for f in fields(cls)]
+    return [(name, KINDS[kind], kind.partition("[")[0]) for name, kind in named if kind in KINDS]

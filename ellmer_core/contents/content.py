@@ -11,12 +11,12 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, get_args
 
+from ..base.argument_checks import misfit
 from ..base.budget import CLIENT
 from ..base.forks import cached_property
-from ..base.log import logger
+from ..base.log import logger, warn
 from ..base.printable_text import revealed
 from ..base.values import Value
 from ..errors import ContentFieldError
@@ -32,38 +32,6 @@ __all__ = [
     "ContentUploaded",
     "ToolCallDelta", "ToolDef",
 ]  # fmt: skip
-
-
-# --- types of fields -------------------------------------------------------------------------------------
-
-
-#: The types that are checked, by the annotation of the field.
-_NONE = type(None)
-KINDS: dict[str, Any] = {  # tuples: `isinstance()` takes a third of the time of a union
-    "str": str,
-    "Mapping[str, Any]": (dict, Mapping),
-    "bool": bool,
-    "tuple[ContentCitation, ...]": (tuple, list),
-    "str | None": (str, _NONE),
-    "int | None": (int, _NONE),
-    "float | None": (int, float, _NONE),
-}
-
-
-def misfit(content: object) -> str:
-    """Returns a sentence about the first field whose value has a wrong type, or `""`."""
-    cls: Any = type(content)
-    for name, kinds, kind in _kinds(cls):
-        if not isinstance(value := getattr(content, name), kinds):
-            return f"{cls.__name__}.{name} is {type(value).__name__}, not {kind}"
-    return ""
-
-
-@cache
-def _kinds(cls: Any) -> list[tuple[str, Any, str]]:
-    """Returns the names of the fields that are checked, with their types and the words for these."""
-    named = [(f.name, str(f.type)) for f in fields(cls)]
-    return [(name, KINDS[kind], kind.partition("[")[0]) for name, kind in named if kind in KINDS]
 
 
 # --- contents --------------------------------------------------------------------------------------------
@@ -583,7 +551,8 @@ class ContentToolResult(Content):
 
     Args:
         value: What the tool returned. Default: `None`.
-        error: A message, or the exception that the tool raised; `None` (default) for a success.
+        error: A message, or the exception that the tool raised; `None` (default) for a success. The model gets it instead of the
+            value, so both together give a warning.
         extra: Data for your own program, such as a display; it is never sent to the model. Default: empty.
         request: The call that the result belongs to. The chat fills it in when a tool returns a result itself. Default:
             `None`.
@@ -597,6 +566,11 @@ class ContentToolResult(Content):
     error: str | BaseException | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     request: ContentToolRequest | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.error is not None and self.value is not None:
+            warn(f"{type(self).__name__} has a value and an error. The model gets the error only.")
 
     @property
     def id(self) -> str:
@@ -655,7 +629,8 @@ class ContentProviderCall(ContentUnknown):
         """The result of the call, if it is known."""
         if self.value is None and self.error is None:
             return None
-        return ContentToolResult(self.value, self.error, request=self.request)
+        value = self.value if self.error is None else None
+        return ContentToolResult(value, self.error, request=self.request)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

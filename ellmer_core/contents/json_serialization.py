@@ -16,6 +16,7 @@ from dataclasses import MISSING, Field, fields
 from math import isfinite
 from typing import Any, assert_never
 
+from ..base.argument_checks import KINDS
 from ..base.forks import cached_property
 from ..base.log import warn
 from ..base.printable_text import revealed
@@ -29,7 +30,7 @@ __all__ = ["contents_record", "contents_replay"]
 VERSION = 1
 #: The Python types for the annotations of our own fields.
 HELD: dict[str, type | tuple[type, ...]] = {
-    **ours.KINDS,
+    **KINDS,
     "Tokens": Tokens,
     "tuple[Content, ...]": (list, tuple, str, ours.Content),
     "int | None": (int, type(None)),

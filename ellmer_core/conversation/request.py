@@ -28,8 +28,8 @@ from .settings import Settings
 
 def request_turns(history: History, settings: Settings, user: UserTurn | None) -> Loop[Sendable]:
     """Returns the history and the new turn in the form for the model, and the contents that are left out."""
-    said = _history_after_hooks(history, settings) if settings.on_history else history.turns
-    turns, special = _whole([*said, *filter(None, [user])], history, settings)
+    said = [*history.turns, *filter(None, [user])]
+    turns, special = _whole(_selected(said, settings) if settings.on_history else said, history, settings)
     before = len(turns) - (user is not None)
     special = [place for place in special if place < before]
     missed = (yield from _fetch_images(settings, turns, turns[before:])) if settings.fetch else []
@@ -50,14 +50,16 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
     return sent._replace(replaced=[*sent.replaced, *missed]) if missed else sent
 
 
-def _history_after_hooks(history: History, settings: Settings) -> list[Turn]:
-    """Returns the history after the caller's hooks."""
-    turns = list(history.turns)
+def _selected(said: list[Turn], settings: Settings) -> list[Turn]:
+    """Returns the turns after the caller's hooks. The new message always goes out: a hook may change it, but not leave it out."""
+    *older, new = turns = said
     for change in settings.on_history:
-        turns = list(change(turns))
+        turns = list(change(list(turns)))
         if wrong := next((turn for turn in turns if not isinstance(turn, Turn)), None):
             raise UsageError(f"A callback of on_history() returns turns, not {type(wrong).__name__}.")
-    return turns
+    last = turns[-1] if turns else None
+    is_new = isinstance(last, UserTurn) and not any(last is turn for turn in older)
+    return turns if is_new or not isinstance(new, UserTurn) else [*turns, new]
 
 
 def _whole(turns: list[Turn], history: History, settings: Settings) -> tuple[list[Turn], list[int]]:

@@ -11,6 +11,7 @@ from functools import partial
 from operator import is_
 from typing import Any, TypeVar
 
+from ..base.argument_checks import misfit
 from ..contents.content import (
     Content,
     ContentImageInline,
@@ -18,7 +19,6 @@ from ..contents.content import (
     ContentThinking,
     ContentToolRequest,
     ToolCallDelta,
-    misfit,
     replaced,
 )
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Tokens, legal_name

@@ -71,11 +71,7 @@ def parallel_chat(
     Args:
         chat: The chat that is forked. It has no client of its own, or an async one.
         prompts: The prompts: strings, contents, or lists of those.
-        **options: `max_active`: how many prompts are in work at once (default: 10; fewer if the provider asks to wait).
-            `rpm`: how many requests are sent per minute (default: 500). `on_error`: `"return"` (default) starts no further
-            prompt after one that failed, `"continue"` goes on with all, `"stop"` raises the error. `progress`: whether a bar
-            is shown in a terminal with rich (default: `True`), or a function that is called with a `PromptProgress`.
-            `path`: a file that keeps the answers, so that the same call asks only for what is missing (default: none).
+        options: The keyword arguments of `Many`.
 
     Returns:
         The forks in the order of the prompts, as `PromptResults`, which also has the `cost` of all. In place of a fork that
@@ -101,7 +97,7 @@ async def parallel_chat_async(
     Args:
         chat: As in `parallel_chat()`.
         prompts: As in `parallel_chat()`.
-        **options: As in `parallel_chat()`.
+        options: The keyword arguments of `Many`.
 
     Returns:
         As `parallel_chat()`.
@@ -127,7 +123,7 @@ def parallel_chat_text(
     Args:
         chat: As in `parallel_chat()`.
         prompts: As in `parallel_chat()`.
-        **options: As in `parallel_chat()`.
+        options: The keyword arguments of `Many`.
 
     Returns:
         A text for each prompt, `None` for one that failed or was not sent. The list's `errors` say why, by index, and
@@ -151,7 +147,7 @@ async def parallel_chat_text_async(
     Args:
         chat: As in `parallel_chat()`.
         prompts: As in `parallel_chat()`.
-        **options: As in `parallel_chat()`.
+        options: The keyword arguments of `Many`.
 
     Returns:
         As `parallel_chat_text()`.
@@ -216,7 +212,7 @@ def parallel_chat_structured(
             (default) for a list.
         mode: As in `Chat.chat_structured()`.
         max_retries: As in `Chat.chat_structured()`. Default: 1.
-        **options: As in `parallel_chat()`.
+        options: The keyword arguments of `Many`.
 
     Returns:
         The data of each prompt in a list, `None` where there are none, or the data frame. The list's `errors` have
@@ -289,7 +285,7 @@ async def parallel_chat_structured_async(
         frame: As in `parallel_chat_structured()`.
         mode: As in `Chat.chat_structured()`.
         max_retries: As in `Chat.chat_structured()`. Default: 1.
-        **options: As in `parallel_chat()`.
+        options: The keyword arguments of `Many`.
 
     Returns:
         As `parallel_chat_structured()`.
@@ -342,7 +338,7 @@ def parallel_chat_as_completed(
         type: The type of the data, as in `Chat.chat_structured()`. `None` (default) yields forks of the chat.
         mode: As in `Chat.chat_structured()`.
         max_retries: As in `Chat.chat_structured()`. Default: 1.
-        **options: As in `parallel_chat()`, but without a bar by default.
+        options: The keyword arguments of `Many`.
 
     Returns:
         A generator of the index of each prompt and its result: the fork, or the data, or the error. A prompt that was not sent
@@ -389,7 +385,7 @@ def parallel_chat_as_completed_async(
         type: As in `parallel_chat_as_completed()`.
         mode: As in `Chat.chat_structured()`.
         max_retries: As in `Chat.chat_structured()`. Default: 1.
-        **options: As in `parallel_chat_as_completed()`.
+        options: The keyword arguments of `Many`.
 
     Returns:
         An asynchronous generator of what `parallel_chat_as_completed()` yields. A loop that ends it early closes it with
@@ -412,7 +408,8 @@ def parallel_chat_as_completed_async(
 def _as_completed(
     chat: Chat, type: Any, mode: StructuredMode | None, max_retries: int, options: Many
 ) -> Parallel:
-    options = {"progress": False, **options}
+    if options.get("progress") is None:
+        options = {**options, "progress": False}
     if type is None:
         return Parallel(chat, _chatted, options)
     say = _structured(Rows(type, None, convert=True), mode, max_retries)
@@ -445,22 +442,26 @@ _INTERRUPTIBLE: ContextVar[bool] = ContextVar("interruptible", default=False)
 class Many(TypedDict, total=False):
     """The options of parallel prompts.
 
-    - `max_active`: how many are in work at once. Default: 10. There are fewer while the provider's headers say so: its rate
-      limits, and how long to wait after an answer 429.
-    - `rpm`: how many requests may go out per minute. Default: 500.
-    - `on_error`: `"return"` (default) starts no further prompt after one that failed, and waits for those in work;
-      `"continue"` goes on with all; `"stop"` raises the error.
-    - `progress`: whether to show a bar with the cost, in a terminal, where rich is installed; or a function that is called with a
-      `PromptProgress` after each prompt. Default: a bar.
-    - `path`: file that keeps the answers as they arrive. The same call with the same file asks only what is missing, also with more prompts at its end. While one
-      call uses it, another one is refused, in any process. Default: none.
+    Args:
+        max_active: How many are in work at once. There are fewer while the provider's headers say so: its rate limits, and how long to
+            wait after an answer 429. Default: 10.
+        rpm: How many requests are sent per minute. Default: 500.
+        on_error: `"return"` (default) starts no further prompt after one that failed, and waits for those in work; `"continue"` goes
+            on with all; `"stop"` raises the error.
+        progress: Whether to show a bar with the cost, in a terminal, where rich is installed; or a function that is called with a
+            `PromptProgress` after each prompt. Default: a bar, but none if the results are yielded as they arrive.
+        path: A file that keeps the answers as they arrive. The same call with the same file asks only what is missing, also with more
+            prompts at its end. While one call uses it, another one is refused, in any process. Default: none.
     """
 
     max_active: int
     rpm: float
     on_error: Literal["return", "continue", "stop"]
-    progress: bool | Callable[[PromptProgress], object]
-    path: str | Path
+    progress: bool | Callable[[PromptProgress], object] | None
+    path: str | Path | None
+
+
+DEFAULTS = {"max_active": 10, "rpm": 500, "on_error": "return"}  # of the options whose default is not `None`
 
 
 class ManyData(Many, total=False):
@@ -483,9 +484,10 @@ class Parallel:
             )  # `spelt()` names the function that was called
         self.chat, self.say, self.wanted = chat, say, wanted
         self.path = None if (path := options.get("path")) is None else file_of(path)
+        self.progress = options.get("progress")
         self.journal: Journal | None = None
-        self.max_active, self.rpm = options.get("max_active", 10), options.get("rpm", 500)
-        self.on_error, self.progress = options.get("on_error", "return"), options.get("progress", True)
+        given: Any = {**DEFAULTS, **options}
+        self.max_active, self.rpm, self.on_error = given["max_active"], given["rpm"], given["on_error"]
         if self.on_error not in {"return", "continue", "stop"}:
             raise UsageError(f'on_error must be "return", "continue" or "stop", not {self.on_error!r}.')
         if self.max_active < 1:
@@ -695,7 +697,7 @@ Report = Callable[[PromptProgress], object]
 
 
 @contextmanager
-def reporting(total: int, progress: bool | Report) -> Iterator[Report]:
+def reporting(total: int, progress: bool | Report | None) -> Iterator[Report]:
     """Yields the caller's function, or one that shows a bar on standard error, in a terminal with rich."""
     if callable(progress):
         yield progress
@@ -709,7 +711,7 @@ def reporting(total: int, progress: bool | Report) -> Iterator[Report]:
     console = Console(stderr=True)
     columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TextColumn("{task.fields[cost]}"))
     with Progress(
-        *columns, console=console, transient=True, disable=not (progress and console.is_terminal)
+        *columns, console=console, transient=True, disable=progress is False or not console.is_terminal
     ) as bar:
         task = bar.add_task("Chatting", total=total, cost="")
         yield lambda now: bar.update(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..contents import content as ours
 from ..contents.media_bytes import AUDIO, audio_type, media_type
 from ..contents.turns import AssistantTurn, Turn, UserTurn
+from ..errors import error_message
 from ..tools.results import flatten, result_text
 
 if TYPE_CHECKING:
@@ -98,9 +99,11 @@ def turns_of(messages: Sequence[Any]) -> list[Turn]:
 
 
 def blocks_of(result: ours.ContentToolResult) -> list[ContentBlock]:
-    """Converts our result to MCP's blocks, in order."""
+    """Converts our result to MCP's blocks, in order. An error is its message alone, because the result says that it is an error."""
+    if result.error is not None:
+        return [_text(error_message(result.error))]
     media = [part for part in ours.contents_in(result.value) if ours.is_media(part)]
-    if result.error is not None or not media:
+    if not media:
         return [_text(result_text(result))]
     items = result.value if isinstance(result.value, list | tuple) else [result.value]
     if sum(map(ours.is_media, items)) < len(media):  # some are deeper

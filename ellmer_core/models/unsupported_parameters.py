@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from ..base.argument_checks import unfit
 from ..errors import UsageError
 from ..wire.base import Wire
 from ..wire.interfaces import NEUTRAL, Profile, check_params
@@ -100,10 +101,14 @@ def profiled(wire: Wire, profile: Profile | Mapping[str, Any] | None) -> Profile
         return profile
     if not isinstance(profile, Mapping | None):
         raise UsageError(f"profile= must be a Profile or a dictionary of its fields, not {profile!r}.")
-    try:
-        return replace(profile_of(wire), **profile) if profile else profile_of(wire)
-    except TypeError as error:
-        raise UsageError(f"profile= is not valid: {error}. See `Profile` for its fields.") from error
+    if not profile:
+        return profile_of(wire)
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in profile.items()
+    }
+    if wrong := unfit(Profile, given):
+        raise UsageError(f"profile= is not valid: {wrong}")
+    return replace(profile_of(wire), **given)
 
 
 def fitted(wire: Wire, asked: Asked) -> tuple[Wire, str]:

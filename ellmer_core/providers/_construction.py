@@ -192,7 +192,7 @@ def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]
     Args:
         name: The provider, `"openai"`, or the provider and a model, `"openai/gpt-4.1"`.
         system_prompt: Instructions for the model; `None` (default) sends none.
-        **options: Options of the chat; see `Options`.
+        options: The keyword arguments of `Options`.
 
     Returns:
         The chat.
@@ -259,28 +259,7 @@ def _check_types(fields: Mapping[str, Any], limits: object) -> None:
         raise UsageError(f"limits= must be Limits(…), not {limits!r:.60}.")
 
 
-DEFAULTS = {"max_tries": 3, "max_tool_rounds": 100}
-
-
-def spell_out(make: Any) -> None:
-    """Gives a `chat_<provider>()` the signature and the docstring with each of its options, for `help()` and for editors
-    that run the code. Type checkers read `Unpack[Options]`.
-    """
-    from inspect import Parameter, cleandoc, signature  # noqa: PLC0415 - only for functions that somebody uses
-
-    told = "options: The keyword arguments of `Options`."
-    if hasattr(make, "__signature__") or told not in (make.__doc__ or ""):
-        return
-    plain = signature(make)
-    own = [p for p in plain.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-    types = {name: type for name, type in Options.__annotations__.items() if name not in plain.parameters}
-    options = [
-        Parameter(n, Parameter.KEYWORD_ONLY, default=DEFAULTS.get(n), annotation=t.__forward_arg__)
-        for n, t in types.items()
-    ]
-    make.__signature__ = plain.replace(parameters=[*own, *options])
-    listed = cleandoc(Options.__doc__ or "").partition("Args:\n")[2].partition("\n\nExamples:")[0]
-    make.__doc__ = cleandoc(make.__doc__).replace(told, listed.strip())
+DEFAULTS = {"max_tries": 3, "max_tool_rounds": 100}  # of the options whose default is not `None`
 
 
 def _check_names(options: Options, function: str, fields: Iterable[str]) -> None:

@@ -25,6 +25,7 @@ from ..contents.content import (
     ContentThinking,
     ContentToolRequest,
     ContentToolResult,
+    replaced,
 )
 from ..contents.turns import Turn
 from ..conversation.history import merged
@@ -112,7 +113,7 @@ def _(content: ContentToolResult) -> Any:
         case "none":
             return None
         case "basic":
-            return result_message(ContentToolResult(content.value, content.error, request=content.request))
+            return result_message(replaced(content, extra={}))
     return _own_look(content, ContentToolResult) or result_message(content)
 
 

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from ..errors import UsageError
-from .type_classes import TypeObject
+from .type_classes import TypeJsonSchema, TypeObject
 from .type_functions import TypeArray, type_of
 
 __all__ = ["Library", "columns_of", "data_frame", "df_schema"]
@@ -153,15 +153,27 @@ def _counts_rows(index: Any) -> bool:
 def columns_of(type: Any, *, array: bool) -> list[str]:
     """Returns the columns of a data frame of this type: an array of objects, or an object for each row."""
     wanted = type_of(type)
+    written: Mapping[str, Any] = wanted.schema if isinstance(wanted, TypeJsonSchema) else {}
+    schema = _target(written)
     row: Any = wanted
     if array:
         row = wanted.items if isinstance(wanted, TypeArray) else None
+        schema = _target({"$defs": written.get("$defs"), **schema.get("items", {})})
+    if isinstance(schema.get("properties"), Mapping):
+        return list(schema["properties"])
     if not isinstance(row, TypeObject):
         needed = (
             "an array of objects, type_array(items=type_object(…))" if array else "objects, type_object(…)"
         )
         raise UsageError(f"With frame=, type= must describe {needed}.")
     return list(row.properties)
+
+
+def _target(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the definition that a schema refers to, as that of a recursive type does, or the schema itself."""
+    name = str(schema.get("$ref")).removeprefix("#/$defs/")
+    target: Mapping[str, Any] = (schema.get("$defs") or {}).get(name, schema)
+    return target
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], library: Library) -> Any:

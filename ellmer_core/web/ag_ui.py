@@ -166,10 +166,9 @@ def _call(call: Json) -> ours.ContentToolRequest:
 
 
 def _result(call: ours.ContentToolRequest, message: Json) -> ours.ContentToolResult:
-    error = message.get("error")
-    value = list(_contents(message))
-    text = "".join(map(str, value))
-    return ours.ContentToolResult(text, None if error is None else str(error), request=call)
+    if (error := message.get("error")) is not None:
+        return ours.ContentToolResult(error=str(error), request=call)
+    return ours.ContentToolResult("".join(map(str, _contents(message))), request=call)
 
 
 # --- a conversation that a page shows again --------------------------------------------------------------

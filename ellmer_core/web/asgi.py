@@ -8,6 +8,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any, Protocol
+from weakref import WeakSet
 
 from .._chat.chat import Chat
 from ..base.argument_checks import spelt
@@ -21,6 +22,10 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Scope = MutableMapping[str, Any]
 Find = Callable[[str, Scope], Chat | Awaitable[Chat | None] | None]
+
+
+#: The chats whose request was accepted. Between that and the beginning of its stream, another request may arrive.
+_answering: WeakSet[Chat] = WeakSet()
 
 
 class Speaks(Protocol):
@@ -83,14 +88,18 @@ class Endpoint:
             except UsageError as error:
                 await _say(send, 400, str(error))
             else:
-                await _answer(receive, send, self.protocol.stream(chat, asked), self.protocol.HEADERS)
+                _answering.add(chat)
+                try:
+                    await _answer(receive, send, self.protocol.stream(chat, asked), self.protocol.HEADERS)
+                finally:
+                    _answering.discard(chat)
 
     async def _chat(self, conversation: str, scope: Scope) -> Chat:
         found = self.find(conversation, scope)
         chat = await found if isawaitable(found) else found
         if chat is None:
             raise _Refused(404, "There is no such conversation.")
-        if chat.when_busy == "raise" and chat._turn.taken:  # noqa: SLF001 - of this package
+        if chat.when_busy == "raise" and (chat in _answering or chat._turn.taken):  # noqa: SLF001 - of this package
             raise _Refused(
                 409, "The answer to another message of this conversation is not complete. Wait for it."
             )

@@ -170,8 +170,9 @@ def _turns(message: Json) -> Iterator[Turn]:
             case {"toolCallId": id, "state": "output-available" | "output-error" as state}:
                 call = call_of(id, part.get("toolName") or str(part.get("type"))[5:], part.get("input"))
                 error = str(part.get("errorText")) if state == "output-error" else None
+                value = part.get("output") if error is None else None
                 said.append(call)
-                results.append(ours.ContentToolResult(part.get("output"), error, request=call))
+                results.append(ours.ContentToolResult(value, error, request=call))
 
 
 # --- a conversation that a page shows again --------------------------------------------------------------

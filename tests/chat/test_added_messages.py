@@ -43,6 +43,36 @@ def test_it_goes_out_with_the_results_of_the_tools():
     assert model.asked[-1].results == ["a cat"]
 
 
+def test_a_hook_sees_it_and_can_change_it():
+    chat, model = looking(CALL, "A cat.", said=("Write to ann@example.com.",))
+    seen = []
+
+    def without_address(turns):
+        seen.append(transcript(turns))
+        *before, new = turns
+        texts = [
+            c.text.replace("ann@example.com", "[address]") if isinstance(c, ec.ContentText) else c
+            for c in new.contents
+        ]
+        return [*before, ec.UserTurn(texts)]
+
+    chat.on_history(without_address)
+    assert chat.chat("Look.") == "A cat."
+    assert seen[-1].endswith("user: look returns a cat\nuser: Write to ann@example.com.")
+    assert model.asked[-1].text == "Write to [address]."
+    assert model.asked[-1].results == ["a cat"]
+    assert chat.last_turn("user").text == "Write to ann@example.com."
+
+
+@pytest.mark.filterwarnings("ignore:The conversation has")  # of a result whose call is left out
+@pytest.mark.parametrize("hook", [lambda _: [], lambda turns: turns[:1], lambda turns: turns[:-1]])
+def test_a_hook_that_leaves_the_new_message_out_does_not_keep_it_back(hook):
+    chat, model = looking(CALL, "A cat.")
+    chat.on_history(hook)
+    assert chat.chat("Look.") == "A cat."
+    assert [asked.text.splitlines()[-1] for asked in model.asked] == ["Look.", "Be brief."]
+
+
 def test_it_does_so_in_async_code_and_in_streams():
     chat, _ = looking(CALL, "A cat.")
     asyncio.run(chat.chat_async("Look."))

@@ -12,7 +12,7 @@ from ellmer_core import Chat, ToolContext, testing
 from ellmer_core._chat import answers
 from ellmer_core.testing import ScriptedModel, tool_call
 
-OWNERS = [(each, vars(each)) for each in (Chat, ToolContext, testing)]
+OWNERS = [(Chat, dir(Chat)), *((each, vars(each)) for each in (ToolContext, testing))]
 OWNERS.append((ellmer_core, ellmer_core.__all__))
 TWINS = [(owner, name) for owner, names in OWNERS for name in names if f"{name}_async" in names]
 

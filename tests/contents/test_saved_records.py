@@ -128,6 +128,7 @@ def test_a_chat_with_results_that_were_not_sent_goes_on_in_another():
         contents_replay(saved)
 
 
+@pytest.mark.filterwarnings("ignore:ContentToolResult has a value and an error")
 def test_the_format_is_this():
     assert contents_record(UserTurn([ContentJson("Hi"), ContentToolResult({"$a": 1}, KeyError("k"))])) == {
         "version": 1,

@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass
 
+import pydantic
 import pytest
 from chats.many import chat_with, provider
 
@@ -23,7 +24,8 @@ from ellmer_core.jobs.parallel import (
     parallel_chat_text_async,
 )
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
-from ellmer_core.schemas.type_functions import type_integer, type_object, type_string
+from ellmer_core.schemas.type_functions import type_from_schema, type_integer, type_object, type_string
+from ellmer_core.testing import ScriptedModel
 from ellmer_core.tools.definition import tool
 
 
@@ -240,6 +242,29 @@ def test_a_data_frame_with_a_row_per_prompt(library, type):
     assert refused.startswith("OpenAI-compatible's m (status 400): no\n")
     assert unsent.startswith("This prompt was not sent, because another prompt failed (BadRequestError")
     assert frame[".input_tokens"].to_list()[0] == 3
+
+
+class Part(pydantic.BaseModel):
+    name: str
+    parts: list["Part"] = []
+
+
+LISTED = {
+    "type": "array",
+    "items": Part.model_json_schema()["$defs"]["Part"],
+    "$defs": Part.model_json_schema()["$defs"],
+}
+
+
+@pytest.mark.parametrize("type", [list[Part], type_from_schema(LISTED)])
+def test_a_data_frame_of_a_recursive_type_has_its_properties_as_columns(type):
+    pytest.importorskip("polars", reason="polars is not installed")
+    row = {"name": "car", "parts": [{"name": "wheel", "parts": []}]}
+    frame = ScriptedModel([row, row]).chat().chat_structured("?", type=type, frame="polars")
+    assert frame.columns == ["name", "parts"]
+    assert frame["name"].to_list() == ["car", "car"]
+    frame = parallel_chat_structured(ScriptedModel(row).chat(), ["?"], type=Part, frame="polars")
+    assert frame["parts"].to_list() == [row["parts"]]
 
 
 def test_a_data_frame_needs_objects():

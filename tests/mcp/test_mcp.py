@@ -323,4 +323,4 @@ async def test_the_sdk_sees_what_we_serve():
     assert listed.input_schema["properties"]["a"] == {"type": "integer", "description": "The first."}
     assert listed.input_schema["required"] == ["a"]
     assert unknown.is_error
-    assert "Unknown tool `nobody`" in unknown.content[0].text
+    assert unknown.content[0].text == "Unknown tool `nobody`."  # the field says that it is an error

@@ -265,8 +265,21 @@ def test_a_profile_of_the_caller_s_own():
     assert sent(chat)["temperature"] == 0.2
     assert chat.profile.efforts
     assert claude(profile=Profile()).profile == Profile()
-    with pytest.raises(UsageError, match="smells"):
-        claude(profile={"smells": 1})
+    assert claude(profile={"refuses": ["top_k"]}).profile.refuses == ("top_k",)  # a configuration has lists
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"smells": 1}, "`smells=` is not a parameter of Profile()"),
+        ({"image": ()}, "`image=` is not a parameter of Profile(); did you mean `images=`?"),
+        ({"images": False}, "images= of Profile() must be tuple or None, not False (bool)."),
+        ({"tools": "no"}, "tools= of Profile() must be bool, not 'no' (str)."),
+    ],
+)
+def test_a_wrong_field_of_a_profile_is_named(fields, said):
+    with pytest.raises(UsageError, match=re.escape(f"profile= is not valid: {said}")):
+        claude(profile=fields)
 
 
 def test_a_parameter_as_a_keyword_is_told_its_place():

@@ -1,14 +1,16 @@
 """The constructors of a chat: providers by name, options, keys."""
 
 import inspect
+from typing import Unpack
 
 import pytest
 
 import ellmer_core as ec
 from ellmer_core._chat.chat import Chat
+from ellmer_core.base.argument_checks import spell_out
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import UsageError
-from ellmer_core.providers._construction import Options, spell_out
+from ellmer_core.providers._construction import Options
 from ellmer_core.providers._construction import chat as chat_by_name
 from ellmer_core.providers.openai import chat_openai
 from ellmer_core.providers.openai_compatible import OpenAICompatible, chat_openai_compatible
@@ -197,7 +199,7 @@ def test_help_on_a_constructor_explains_every_option():
 
 
 def test_a_constructor_is_spelled_out_with_the_options_that_are_not_its_own():
-    def make(model: str = "m", **options):
+    def make(model: str = "m", **options: "Unpack[Options]"):
         """Makes a chat.
 
         Args:
@@ -212,6 +214,19 @@ def test_a_constructor_is_spelled_out_with_the_options_that_are_not_its_own():
     assert [name for name in names if f"    {name}: " not in make.__doc__] == []
     assert "Args:" in make.__doc__.partition("Makes a chat.")[2].partition("model: Its")[0]
     assert "Examples:" not in make.__doc__
+
+
+JOBS = [name for name in ec.__all__ if name.startswith("parallel_chat")]
+
+
+@pytest.mark.parametrize("name", ["chat", *JOBS])
+def test_help_shows_each_option_of_every_function(name):
+    function = getattr(ec, name)
+    parameters = inspect.signature(function).parameters
+    assert all(each.kind is not each.VAR_KEYWORD for each in parameters.values())
+    assert [each for each in parameters if f"    {each}: " not in function.__doc__] == []
+    if name in JOBS:
+        assert [parameters[each].default for each in ("max_active", "rpm", "on_error")] == [10, 500, "return"]
 
 
 def test_the_shared_arguments_are_explained():

@@ -88,7 +88,7 @@ TURNS = [
             ('<details class="tool success">\n<summary>Draw <em>&lt;cat&gt;</em></summary>\n<pre><code>'
              "draw(what = &quot;&lt;cat&gt;&quot;)</code></pre>\n<pre><code>done</code></pre>\n</details>"),
         ),
-        (ContentToolResult(CAT, error="late"), None, None,
+        (ContentToolResult(error="late"), None, None,
          ('<details class="tool error">\n<summary>Tool <em>failed</em></summary>\n'
           "<pre><code>late</code></pre>\n</details>")),
         (ContentUnknown("w", {}), None, None, None),

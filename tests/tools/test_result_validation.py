@@ -28,7 +28,7 @@ from ellmer_core.contents.content import (
     ContentToolRequest,
     ContentToolResult,
 )
-from ellmer_core.errors import ToolResultError, UsageError
+from ellmer_core.errors import EllmerWarning, ToolResultError, UsageError
 from ellmer_core.tools.results import check_tool_result, flatten, result_text
 
 
@@ -310,7 +310,8 @@ def test_a_result_of_the_tools_own_is_checked_and_keeps_its_class():
 
 
 def test_a_failed_result_is_let_through_and_its_error_must_be_one():
-    failed = ContentToolResult(object(), error=ValueError("boom"))
+    with pytest.warns(EllmerWarning, match="has a value and an error. The model gets the error only"):
+        failed = ContentToolResult(object(), error=ValueError("boom"))
     assert check_tool_result("f", failed) is failed
 
     with pytest.raises(UsageError, match="error"):

@@ -4,21 +4,21 @@ It prints:
 
     first: gpt-4.1
     then: gpt-4.1-mini, {'temperature': 0.0}
-    sent: 3 of 5 turns
+    sent: 4 of 6 turns
     tokens of each answer: …
     the provider has models: True
 """
 
 from ellmer_core import SystemTurn, Turn, chat_openai, models_openai, params
 
-sent: list[int] = []
+sent: list[str] = []
 
 
 def last_three(turns: list[Turn]) -> list[Turn]:
     system = [turn for turn in turns if isinstance(turn, SystemTurn)]
     rest = [turn for turn in turns if not isinstance(turn, SystemTurn)]
-    chosen = [*system, *rest[-2:]]
-    sent.append(len(chosen))
+    chosen = [*system, *rest[-3:]]  # the last one is the new message
+    sent.append(f"{len(chosen)} of {len(turns)}")
     return chosen
 
 
@@ -35,10 +35,9 @@ def main() -> None:
     chat.chat("Count to three.")
 
     remove = chat.on_history(last_three)
-    before = len(chat.get_turns(include_system_prompt=True))
     chat.chat("Thank you.")
     remove()
-    print(f"sent: {sent[0]} of {before} turns")
+    print(f"sent: {sent[0]} turns")
     print("tokens of each answer:", [row["output"] for row in chat.get_tokens()])
     print("the provider has models:", len(models_openai()) > 0)
 

@@ -34,6 +34,7 @@ from ellmer_core.base.forks import cached_property
 from ..format.compression import archived_part, undo, unzipped_part
 from ..format.json_text import Laid, LaidBody, compact, in_ascii, searcher
 from ..format.uniform_events import Uniform
+from .evidence import Evidence, evidence, evidence_of_login
 from .json_strings import (
     FLAT,
     NUMBERS,
@@ -50,10 +51,7 @@ from .json_strings import (
 from .multi_word_search import Spans, all_spans
 from .named_credentials import (
     NAMED,
-    Evidence,
     credential,
-    evidence,
-    evidence_of_login,
     is_of_a_visitor,
     kind,
     literals,
