@@ -18,7 +18,7 @@ from ellmer_core.contents.content import (
     ContentToolResult,
     ContentUploaded,
 )
-from ellmer_core.errors import ToolResultError
+from ellmer_core.errors import EllmerWarning, ToolResultError
 from ellmer_core.tools.results import described, flatten, result_text, split
 
 
@@ -109,7 +109,8 @@ def test_split_puts_results_first_and_keeps_both_orders():
 
 
 def test_a_result_with_an_error_is_never_expanded():
-    failed = result(CAT, error="boom")
+    with pytest.warns(EllmerWarning, match="a value and an error"):
+        failed = result(CAT, error="boom")
 
     assert flatten([failed]) == [failed]
 
@@ -206,7 +207,7 @@ class Unprintable(Exception):
     ],
 )
 def test_an_error_is_told_in_a_sentence(error, said):
-    assert result_text(result("unused", error=error)) == f"Tool calling failed with error {said}"
+    assert result_text(result(error=error)) == f"Tool calling failed with error {said}"
 
 
 def test_a_supplied_result_that_is_not_json_is_a_typed_error():

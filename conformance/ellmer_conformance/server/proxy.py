@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -128,20 +128,17 @@ class Proxy:
         self, response: httpx.Response, entry: Entry, http: HttpRequest
     ) -> AsyncGenerator[bytes, None]:
         """Yields the body as it arrives, and notes its received part at the end."""
-        received, ended, entry.left = bytearray(), False, 0
+        received, body, entry.left = bytearray(), _Body(response), 0
         try:
-            pieces = response.aiter_raw()
-            while (data := await self._awaited(_next(pieces))) is not None:
+            while (data := await self._awaited(body.piece())) is not None:
                 received += data[: SERVER.received - len(received)]
                 yield data
-            ended, entry.left = True, None
         except httpx.HTTPError as error:
-            entry.left = None
+            body.broken = True
             raise Broken(str(error)) from error
         finally:
-            if entry.left is not None:
-                entry.left = len(received)
-            report = partial(_report, response, bytes(received), keys_of(http), ended=ended)
+            entry.left = None if body.ended or body.broken else len(received)
+            report = partial(_report, response, bytes(received), keys_of(http), ended=body.ended)
             answer = await asyncio.to_thread(report) if len(received) > _QUICK else report()
             self._note(entry, http.body, answer)
             await self._awaited(response.aclose())
@@ -162,8 +159,18 @@ async def _within(scope: anyio.CancelScope, work: Coroutine[Any, Any, _T]) -> _T
     return None
 
 
-async def _next(pieces: AsyncIterator[bytes]) -> bytes | None:
-    return await anext(pieces, None)
+class _Body:
+    """The body of a response, piece by piece. Whether it has ended is known also if nobody waits any more: clients leave with the last byte."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._pieces = response.aiter_raw()
+        self.ended = self.broken = False
+
+    async def piece(self) -> bytes | None:
+        """Returns the next piece, or `None` at the end."""
+        piece = await anext(self._pieces, None)
+        self.ended = piece is None
+        return piece
 
 
 def judged(http: HttpRequest, route: Route) -> tuple[Request, Sequence[Verdict]]:

@@ -8,7 +8,7 @@ from ..translated import PATHS
 from . import endpoints
 
 _HEAD = """\
-# Endpoints
+# Endpoints of the strict server
 
 The strict server answers requests to chat endpoints in eight wire formats. It also serves the endpoints below. 501
 marks an endpoint of the provider that this server does not have. The reply says so in the provider's form. Any other
