@@ -137,7 +137,9 @@ FUNCTIONS = {
 #: Those that read with another function of the list, only write, or need a person. A `Serializer` has a folder and no file.
 LIKE_OTHERS = {
     "Cassette", "Chat.upload_async", "Serializer", "batch_chat", "batch_chat_structured", "batch_chat_text", "export", "live_browser",
-    "live_console",
+    "live_console", "parallel_chat", "parallel_chat_as_completed", "parallel_chat_as_completed_async", "parallel_chat_async",
+    "parallel_chat_structured", "parallel_chat_structured_as_completed", "parallel_chat_structured_as_completed_async",
+    "parallel_chat_structured_async", "parallel_chat_text_async",
 }  # fmt: skip
 
 

@@ -46,6 +46,7 @@ SHORT = (
     ),
     *("user_words._LIST", "user_words._SENTENCE_END", r"(?<=[.?!\n])\s+(?=\S)", r"[\s:=$€£#]*$"),
     *(f"named_credentials.{name}" for name in ("_BEFORE", "_ASSIGNED", "_QUOTED", "_SPACED", "_NEXT_VALUE")),
+    "tables._CELL",
 )
 
 

@@ -379,7 +379,7 @@ _SPACED = re.compile(
 _SET = re.compile(r"(?:\b(?:set|config)(?: --?\w+)*|_header) \Z")
 #: `let authToken: String = "…"`, and `variable "db_password" { default = "…" }` of Terraform
 _DECLARED = re.compile(
-    r"(?:[ \t]*:[ \t]*[A-Za-z][\w.<>?|,\[\] ]{0,60}|\" ?\{[^{}]{0,400}?\bdefault[ \t]*)=[ \t]*[\"']([^\s\"'\\]{4,400})[\"']"
+    r"(?:[ \t]{0,8}:[ \t]{0,8}[A-Za-z][\w.<>?|,\[\] ]{0,60}|\" ?\{[^{}]{0,400}?\bdefault[ \t]{0,40})=[ \t]{0,8}[\"']([^\s\"'\\]{4,400})[\"']"
 )
 _PARAMETER = re.compile(r"=(?!=)([^&\s\"'\\<>#;]{4,}+)")
 _ELEMENT = re.compile(

@@ -34,8 +34,8 @@ _LONGEST_ROW = 10_000  # characters of what SQL inserts at once
 _INSERT = re.compile(
     r"(?i)\binsert\s+(?:ignore\s+)?into\s+[\w.\"`\[\]]{1,80}\s*\(([^()]{1,2000})\)\s*values\s*"
 )
-_INSERTED = re.compile(r",?\s*\(((?:'(?:[^'\\]|''|\\.)*+'|[^'()])*+)\)")
-_CELL = re.compile(r"\s*(?:[A-Za-z]?'((?:[^'\\]|''|\\.)*+)'|[^,']*)\s*(?:,|\Z)")
+_INSERTED = re.compile(r",?\s*\(((?>(?:'(?>(?:[^'\\]|''|\\.)*)'|[^'()])*))\)")
+_CELL = re.compile(r"(?>\s*)(?:[A-Za-z]?'((?>(?:[^'\\]|''|\\.)*))'(?>\s*)|(?>[^,']*))(?:,|\Z)")
 
 
 def in_inserts(text: str) -> Iterator[str]:
@@ -48,11 +48,18 @@ def in_inserts(text: str) -> Iterator[str]:
         columns: list[Kind] = [kind(name.strip(' \n\t"`[]')) for name in insert[1].split(",")]
         at = insert.end()
         while row := _INSERTED.match(text, at, at + _LONGEST_ROW):
-            cells = (cell[1] for cell in _CELL.finditer(row[1]))
-            yield from (
-                cell for what, cell in zip(columns, cells, strict=False) if cell and credential(what, cell)
-            )
+            for what, cell in zip(columns, _cells_of_sql(row[1]), strict=False):
+                if cell and credential(what, cell):
+                    yield cell
             at = row.end()
+
+
+def _cells_of_sql(row: str) -> Iterator[str | None]:
+    """Yields the texts of a row, and `None` for what is no text. It ends where there is no cell."""
+    at = 0
+    while at < len(row) and (cell := _CELL.match(row, at)):
+        yield cell[1]
+        at = cell.end()
 
 
 def _header(line: str) -> tuple[str, list[Kind]]:
