@@ -270,7 +270,10 @@ ENDS = {  # each begins with a proper message
     "dropped": (b"", b""),
     "garbage": (b"hello\r\n\r\n", b""),
     "not-offered": (NOT_OFFERED, None),
-    "around": (b"HTTP/1.1 302 Found\r\nlocation: /around\r\ncontent-length: 0\r\n\r\n", b""),
+    "around": (
+        b"HTTP/1.1 302 Found\r\nlocation: /around\r\nconnection: close\r\ncontent-length: 0\r\n\r\n",
+        b"",
+    ),
 }
 
 

@@ -445,7 +445,8 @@ def _answer_raw(connection: ServerConnection, data: bytes) -> Response:
 
 def _redirect(request: Request) -> bytes:
     """Returns an answer that leads to the same place again, until the client gives up."""
-    return b"%s\r\nlocation: %s\r\ncontent-length: 0\r\n\r\n" % (_REDIRECTED, request.path.encode())
+    path = request.path.encode()
+    return b"%s\r\nlocation: %s\r\nconnection: close\r\ncontent-length: 0\r\n\r\n" % (_REDIRECTED, path)
 
 
 def _accept(request: Request) -> str:
