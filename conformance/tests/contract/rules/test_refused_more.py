@@ -171,18 +171,27 @@ def test_a_reported_request_is_refused_in_the_words_reported(wire, type, text, b
     assert cause_of(error) == SHAPE
 
 
-@pytest.mark.parametrize(("version", "refused"), [("v1", True), ("v1beta", False)])
-def test_version_1_of_gemini_has_no_instruction_and_no_json(version, refused):
+@pytest.mark.parametrize(("version", "once"), [("v1", True), ("v1beta", False)])
+def test_version_1_of_gemini_had_no_json_before_the_sdks_asked_it_by_default(version, once):
     """https://github.com/vicentereig/dspy.rb: the refused request of September 2025 names both fields of its config."""
     url = f"https://generativelanguage.googleapis.com/{version}/models/gemini-2.5-flash:generateContent"
     config = {"response_mime_type": "application/json", "response_schema": {"type": "STRING"}}
     book = rules.book("gemini")
-    asked = replace(book.request(ge.body(ge.ASK, generation_config=config)), url=url)
-    wrong = objection(book.judge(asked))
-    lines = [f"Unknown name \"{name}\" at 'generation_config': Cannot find field." for name in config]
-    said = "\n".join(f"Invalid JSON payload received. {line}" for line in lines)
-    assert bool(wrong) is refused
-    assert not wrong or wrong.refusal.message == said
+    accepted, refused = (
+        book.judge(replace(book.request(ge.body(ge.ASK, generation_config=each)), url=url))
+        for each in (config, config | {"no_such_field": 1})
+    )
+    lines = [
+        f"Unknown name \"{name}\" at 'generation_config': Cannot find field."
+        for name in (*config, "no_such_field")
+    ]
+    then = "\n".join(f"Invalid JSON payload received. {line}" for line in lines)
+    assert objection(accepted) is None
+    [wrong] = [each for each in refused if each.rule.id == "REQ-004"]
+    texts = [
+        wording.filled(each.facts).message for each in wrong.violations for wording in wrong.rule.formerly
+    ]
+    assert (then in texts) is once
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,8 @@ CONFIG = frozenset(
     )
 )
 LATER = frozenset({"response_format"})  # fields of generationConfig that were refused before they were known
-#: Fields that v1beta alone has. https://github.com/yym68686/uni-api/issues/47 (the instruction)
-NOT_IN_V1 = frozenset({"system_instruction", "response_mime_type", "response_schema"})
+#: Fields that v1beta alone had, before the SDKs of November 2026 made v1 their default: https://github.com/googleapis/python-genai/releases/tag/v3.0.0
+LATER_IN_V1 = frozenset({"system_instruction", "response_mime_type", "response_schema"})
 CONTENT = frozenset(words("parts role"))
 PART = frozenset(
     words(
@@ -70,8 +70,8 @@ DECLARATION = frozenset(
     source=[
         "recorded refusals of `logProbs` and `response_schema`",
         SDK,
-        "https://github.com/yym68686/uni-api/issues/47 (v1)",
-        "https://github.com/vercel/ai/pull/2256 (v1)",
+        "https://github.com/yym68686/uni-api/issues/47 (v1, 2024)",
+        "https://github.com/vercel/ai/pull/2256 (v1, 2024)",
     ],
     refusal=refused("{text}"),
     formerly=[refused("{formerly}")],
@@ -89,28 +89,28 @@ DECLARATION = frozenset(
 def keys_are_known(request: Request) -> Iterator[Finding]:
     """The request has only fields that its protobuf messages define.
 
-    Why: protobuf's JSON accepts only the defined names, in camelCase or snake_case. Version v1 of the Gemini API has
-    neither a system instruction nor JSON output. Fix: build each object from the names of the API's reference; options
+    Why: protobuf's JSON accepts only the defined names, in camelCase or snake_case. Version v1 of the Gemini API had
+    neither a system instruction nor JSON output until 2026. Fix: build each object from the names of the API's reference; options
     belong into `generationConfig`.
     """
-    lacks = NOT_IN_V1 if own_path(request.url).startswith("/v1/models/") else frozenset()
-    formerly = "\n".join(each.message for each in _unknown(request.body, LATER | lacks))
-    yield from findings(list(_unknown(request.body, lacks)), formerly=formerly)
+    later = LATER | LATER_IN_V1 if own_path(request.url).startswith("/v1/models/") else LATER
+    formerly = "\n".join(each.message for each in _unknown(request.body, later))
+    yield from findings(list(_unknown(request.body)), formerly=formerly)
 
 
-def _unknown(request: Json, lacks: frozenset[str]) -> Iterator[Problem]:
-    """Yields unknown fields in the order of the request. `lacks` are fields that the API's version does not have."""
+def _unknown(request: Json, later: frozenset[str] = frozenset()) -> Iterator[Problem]:
+    """Yields unknown fields in the order of the request. `later` are fields that were unknown at first."""
     for key, value in request.items():
         match snake(key):
             case "generation_config":
-                yield from _strange(f"/{key}", value, CONFIG - lacks)
+                yield from _strange(f"/{key}", value, CONFIG - later)
             case "contents":
                 yield from _strange_fields(request)
             case "tools":
                 for pointer, declaration in declarations(request):
                     yield from _strange(pointer, declaration, DECLARATION)
             case _:
-                yield from _strange("", {key: value}, TOP - lacks)
+                yield from _strange("", {key: value}, TOP - later)
 
 
 def _strange_fields(request: Json) -> Iterator[Problem]:
