@@ -165,6 +165,7 @@ def _files(provider: str) -> Iterable[Path]:
         ):
             yield from sorted((_SUITE / beside).glob(f"**/{name}*.py"))
         yield from sorted((_CORE / "providers").glob(f"{name}*.py"))
+    yield _SUITE / "server/services/pages.py"
     yield _SUITE / "contract/changes/api_versions.py"
 
 
