@@ -188,8 +188,14 @@ def _reply(last: Any, pieces: Sequence[str]) -> Reply:
             "".join(pieces), _STOPS.get(stop or "", stop), complete=False, error=error, pieces=pieces
         )
     usage = last.usage_metadata
-    counts = {"input": usage.prompt_token_count, "output": usage.candidates_token_count} if usage else {}
+    counts = {"input": _sent(usage), "output": usage.candidates_token_count} if usage else {}
     return Reply(_text(last), _STOPS.get(stop or "", stop), usage=counts, pieces=pieces)
+
+
+def _sent(usage: Any) -> int | None:
+    """Returns the input tokens, with those of Google's own tools, which the library's object counts apart."""
+    tools = usage.tool_use_prompt_token_count or 0
+    return usage.prompt_token_count + tools if usage.prompt_token_count is not None else None
 
 
 def _text(event: Any) -> str:
