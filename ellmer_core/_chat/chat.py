@@ -40,7 +40,7 @@ from .answers import (
     echo_mode,
     picker,
 )
-from .requests_beside import RequestsBeside
+from .requests_beside import RequestsBeside, structured
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -339,7 +339,7 @@ class Chat(RequestsBeside):
             >>> chat_openai().chat_structured("Who wrote the first program?", type=person)
             {'name': 'Ada Lovelace', 'born': 1815}
         """
-        wanted = _wanted(type, convert=convert, frame=frame)
+        wanted = structured(type, convert=convert, frame=frame)
         talk = self._data_talk(inputs, wanted, (mode, max_retries), echo, tool_mode=tool_mode, params=params)
         for _ in talk.stream(bool):
             pass
@@ -397,7 +397,7 @@ class Chat(RequestsBeside):
             >>> asyncio.run(chat_openai().chat_structured_async("Who wrote the first program?", type=person))
             {'name': 'Ada Lovelace', 'born': 1815}
         """
-        wanted = _wanted(type, convert=convert, frame=frame)
+        wanted = structured(type, convert=convert, frame=frame)
         talk = self._data_talk(inputs, wanted, (mode, max_retries), echo, tool_mode=tool_mode, params=params)
         await talk.held()
         return wanted.value(self._history.answer)
@@ -447,7 +447,7 @@ class Chat(RequestsBeside):
             >>> list(chat_openai().stream_structured("Who wrote the first program?", type=person))[-1]
             {'name': 'Ada Lovelace', 'born': 1815}
         """
-        wanted = _wanted(type)
+        wanted = structured(type)
         how: Any = {"tool_mode": tool_mode, "params": params, "controller": controller}
         talk = self._data_talk(inputs, wanted, (mode, max_retries), stream=True, **how)
         return talk.stream(self._picker(wanted, max_retries))
@@ -494,7 +494,7 @@ class Chat(RequestsBeside):
             >>> asyncio.run(last())
             {'name': 'Ada Lovelace', 'born': 1815}
         """
-        wanted = _wanted(type)
+        wanted = structured(type)
         how: Any = {"tool_mode": tool_mode, "params": params, "controller": controller}
         talk = self._data_talk(inputs, wanted, (mode, max_retries), stream=True, **how)
         return talk.stream_async(self._picker(wanted, max_retries))
@@ -736,15 +736,9 @@ def chat_fallback(chats: Sequence[Chat]) -> Chat:
 
 
 def _approver(approve: Any) -> Decide | None:
-    from .console import approver  # noqa: PLC0415 - as the next one
+    from .console import approver  # noqa: PLC0415 - most chats ask nobody
 
     return approver(approve)
-
-
-def _wanted(type: Any, **how: Any) -> Structured:
-    from .structured_output import Structured  # noqa: PLC0415 - what reads types takes long to load
-
-    return Structured(type, **how)
 
 
 def _echo(mode: EchoMode, wire: Wire) -> Echo:

@@ -21,7 +21,7 @@ from .answers import Input, contents_of
 from .state import ChatState
 
 if TYPE_CHECKING:
-    from ..schemas.type_classes import Type
+    from .structured_output import Structured
 
 T = TypeVar("T")
 
@@ -93,7 +93,7 @@ class RequestsBeside(ChatState):
         from ..tools.tool_search import offered  # noqa: PLC0415 - few chats count tokens beforehand
         from ..transport.single_requests import counted  # noqa: PLC0415 - likewise
 
-        contents, wanted = contents_of(inputs), None if type is None else _type_sent(type)
+        contents, wanted = contents_of(inputs), None if type is None else structured(type).sent
         if include == "complete":
             history = list(self._history.turns)
             new = [self._history.reply(contents)] if contents or self._history.open_requests else []
@@ -240,7 +240,13 @@ class RequestsBeside(ChatState):
         return await arun(loop, self._connection)
 
 
-def _type_sent(type: Any) -> Type:
+def structured(type: Any, **how: Any) -> Structured:
+    """Returns what is known of the type of structured output.
+
+    Args:
+        type: As in `chat_structured()`.
+        **how: The other arguments of `Structured`.
+    """
     from .structured_output import Structured  # noqa: PLC0415 - what reads types takes long to load
 
-    return Structured(type).sent
+    return Structured(type, **how)
